@@ -1,0 +1,92 @@
+"""Equal claims: what normalisation keeps apart and brings together, and the numbers known of the embedded claims."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xfact.config import DataConfig
+from xfact.data.corpus import Corpus
+from xfact.data.duplicates import Count, conflicts, groups, normalised, repeated, repeats, standing
+from xfact.schema import Claim
+
+FILES = {"train": "train.all.tsv", "dev": "dev.all.tsv", "alpha1": "test.all.tsv", "alpha3": "zeroshot.tsv"}
+
+
+def row(id: str, claim: str, label: str = "false") -> Claim:
+    return Claim(id, "it", "agi.it", ("",) * 5, ("",) * 5, "", "", "", claim, label)
+
+
+@pytest.fixture(scope="module")
+def embedded() -> dict[str, list[Claim]]:
+    corpus = Corpus(DataConfig(source="claims"))
+    return {split: corpus.read(file)[0] for split, file in FILES.items()}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("«Il PIL è cresciuto!»", "il pil è cresciuto"),
+        ("Straße,  zu\tenge\u00a0Häuser", "STRASSE ZU ENGE HÄUSER"),
+        ("caf\u00e9", "cafe\u0301"),
+        ("ﬁnanza pubblica", "FINANZA PUBBLICA"),
+        ("costa 5 € + IVA", "costa 5 IVA"),
+        ("यह सच है।", "यह सच है"),
+    ],
+)
+def test_case_punctuation_and_white_space_do_not_matter(one: str, other: str) -> None:
+    assert normalised(one) == normalised(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("कि", "की"), ("கி", "கீ"), ("ani", "anı"), ("10%", "11%"), ("!!!", "???")])
+def test_vowel_signs_letters_and_digits_matter(one: str, other: str) -> None:
+    assert normalised(one) != normalised(other)
+
+
+def test_marks_are_kept() -> None:
+    assert normalised('हिन्दी में: "दावा"') == "हिन्दी में दावा"
+
+
+def test_a_claim_of_punctuation_alone_is_its_own_text() -> None:
+    assert normalised("  ?! ") == "?!"
+    assert repeated(["?!", "!!!"], ["?!", "...", " !!! "]) == [True, False, True]
+
+
+@given(st.text())
+def test_a_normalised_claim_has_single_spaces_and_is_empty_only_for_an_empty_claim(text: str) -> None:
+    result = normalised(text)
+    assert result == result.strip()
+    assert "  " not in result
+    assert bool(result) == bool(text.strip())
+
+
+def test_groups_count_rows_and_claims_inside_and_across() -> None:
+    splits = {
+        "train": [row("t:1", "A b."), row("t:2", "a B", "true"), row("t:3", "a  b!"), row("t:4", "c"), row("t:5", "d")],
+        "dev": [row("d:1", "(a b)"), row("d:2", "A, b"), row("d:3", "C", "other"), row("d:4", "e")],
+    }
+    found = groups(splits)
+    assert [[claim.id for _, claim in group.members] for group in found] == [
+        ["t:1", "t:2", "t:3", "d:1", "d:2"],
+        ["t:4", "d:3"],
+    ]
+    assert repeats(found, "train") == Count(rows=2, claims=1)
+    assert repeats(found, "dev") == Count(rows=1, claims=1)
+    assert standing(found, "dev", "train") == Count(rows=3, claims=2)
+    assert standing(found, "train", "dev") == Count(rows=4, claims=2)
+    assert (len(conflicts(found)), len(conflicts(found, "train")), len(conflicts(found, "dev"))) == (2, 1, 0)
+
+
+def test_the_embedded_claims_hold_the_known_duplicates(embedded: dict[str, list[Claim]]) -> None:
+    found = groups(embedded)
+    assert standing(found, "alpha1", "train") == Count(rows=19, claims=18)
+    assert standing(found, "dev", "train") == Count(rows=12, claims=11)
+    assert standing(found, "alpha3", "train") == Count(rows=0, claims=0)
+    assert repeats(found, "train").rows == 44
+    assert len(conflicts(found, "train")) == 4
+
+
+def test_repeated_finds_the_same_rows_as_the_groups(embedded: dict[str, list[Claim]]) -> None:
+    train = [claim.claim for claim in embedded["train"]]
+    flags = repeated(train, [claim.claim for claim in embedded["alpha1"]])
+    assert len(flags) == 2_704
+    assert sum(flags) == 19

@@ -1,0 +1,175 @@
+"""From the command line to a task and an exit code: 0 done, 1 a run failed, 2 usage or data."""
+
+import difflib
+import importlib
+import json
+import os
+import re
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException, MissingConfigException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from xfact.config import Config, parse
+from xfact.errors import UserError
+
+TASKS = {
+    "train": "xfact.runs.train:train",
+    "evaluate": "xfact.runs.evaluate:evaluate",
+    "predict": "xfact.predict:predict",
+    "stats": "xfact.report.stats:stats",
+    "report": "xfact.report.runs:report",
+}
+PATHS = {"out", "run", "runs", "input", "output", "data.source", "augment.source", "encoder.name"}
+OUTCOMES = "XFACT_OUTCOMES"
+
+# What fits the embedded tiny encoder, which trains from scratch, and what the paper used for pre-trained ones.
+RECIPES: dict[str, dict[str, Any]] = {
+    "lr": {"tiny": 5e-4, "": 2e-5},
+    "batch_size": {"tiny": 16, "": 8},
+    "max_epochs": {"tiny": 4, "": 10},
+    "authors_batch_size": {"attn_ea": 12, "": 8},
+}
+
+
+def main(job: Callable[[], None], argv: list[str]) -> int:
+    """Run Hydra's job function; every error that a user can mend is one line on stderr."""
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    os.environ.setdefault("XFACT_HOME", str(Path(argv[0]).resolve().parent))
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    OmegaConf.register_new_resolver("recipe", lambda key, name: RECIPES[key].get(name, RECIPES[key][""]), replace=True)
+    sweep = any(word in ("-m", "--multirun") for word in argv)
+    sys.argv = [argv[0], *(quoted(word, sweep) for word in argv[1:])]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[OUTCOMES] = str(Path(folder) / "outcomes.jsonl")
+        try:
+            job()
+        except KeyboardInterrupt:
+            return fail("interrupted", 130)
+        except (UserError, HydraException, OmegaConfBaseException) as error:
+            if "debug=true" in argv:
+                traceback.print_exc()
+            return fail(one_line(error), 2)
+        return close(outcomes(), sweep)
+
+
+def fail(text: str, code: int) -> int:
+    """One line on stderr."""
+    sys.stderr.write(f"error: {text}\n")
+    return code
+
+
+def quoted(word: str, sweep: bool) -> str:
+    """A `key=value` argument whose value is a path, quoted for Hydra's grammar, with ~ expanded.
+
+    In a sweep a comma separates values, and each is quoted.
+    """
+    key, equals, value = word.partition("=")
+    if not equals or key.lstrip("+") not in PATHS or value in ("", "null", "???") or value[0] in "'\"":
+        return word
+    values = value.split(",") if sweep else [value]
+    return f"{key}=" + ",".join(quote(str(Path(v).expanduser()) if v.startswith("~") else v) for v in values)
+
+
+def quote(value: str) -> str:
+    """A Hydra string literal: backslashes count only before a quote."""
+    escaped = re.sub(r"(\\*)'", r"\1\1\\'", value)
+    return "'" + re.sub(r"(\\+)$", r"\1\1", escaped) + "'"
+
+
+def typed(config: DictConfig) -> Config:
+    """The checked config of a composed one, with the keys that the user set."""
+    overrides = HydraConfig.get().overrides.task
+    plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+    return checked(plain, list(overrides))
+
+
+def checked(plain: Any, overrides: list[str]) -> Config:
+    """Parse a composed config; `overrides` are the command line's words."""
+    given = [word.partition("=")[0].lstrip("+~").partition("@")[0] for word in overrides]
+    config = parse(plain)
+    if config.task not in TASKS:
+        raise UserError(f"task={config.task}: " + offer(config.task, TASKS))
+    return config.model_copy(update={"given": given})
+
+
+def run_job(composed: DictConfig) -> None:
+    """Run one job's task and note how it ended; only usage errors found before it began are raised."""
+    config = typed(composed)
+    module, _, name = TASKS[config.task].partition(":")
+    outcome: dict[str, Any] = {"task": config.task, "code": 0}
+    try:
+        folder = getattr(importlib.import_module(module), name)(config)
+        outcome["folder"] = None if folder is None else str(folder)
+    except Exception as error:
+        if config.debug:
+            traceback.print_exc()
+        outcome["code"] = 2 if isinstance(error, UserError) else 1
+        outcome["error"] = one_line(error)
+        fail(outcome["error"], outcome["code"])
+    with Path(os.environ[OUTCOMES]).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(outcome) + "\n")
+
+
+def outcomes() -> list[dict[str, Any]]:
+    """How the jobs of this command ended."""
+    path = Path(os.environ[OUTCOMES])
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
+
+
+def close(ended: list[dict[str, Any]], sweep: bool) -> int:
+    """The exit code, after a sweep's table."""
+    codes = [outcome["code"] for outcome in ended]
+    if sweep and ended:
+        from xfact.runs.sweep import print_sweep
+
+        print_sweep(ended)
+        return 1 if any(codes) else 0
+    return max(codes, default=0)
+
+
+def one_line(error: BaseException) -> str:
+    """An error in one line, with the nearest known names where a name is wrong."""
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file:
+        group, _, choice = str(error.missing_cfg_file).rpartition("/")
+        return f"{group}={choice}: " + offer(choice, error.options or [])
+    if isinstance(error, UserError):
+        return str(error)
+    lines = str(error).splitlines() or [""]
+    key = getattr(error, "full_key", None)
+    struct = re.search(r"Key '([^']+)' is not in struct", str(error)) or re.search(r"Could not override '([^']+)'", str(error))
+    if struct:
+        key = (re.search(r"full_key: (\S+)", str(error)) or struct).group(1)
+        return f"{key}: " + offer(key, known_keys())
+    if "Missing mandatory value" in lines[0]:
+        return f"{key}: a value is needed; set {key}=..."
+    if isinstance(error, HydraException | OmegaConfBaseException):
+        return f"{key}: {lines[0]}" if key and key not in lines[0] else lines[0]
+    return f"{type(error).__name__}: {lines[0]}"
+
+
+def offer(name: str, known: Any) -> str:
+    """`unknown; did you mean ...?`, or the list of what is known."""
+    near = difflib.get_close_matches(name, list(known), n=2, cutoff=0.5)
+    if near:
+        return f"unknown; did you mean {' or '.join(near)}?"
+    return f"unknown; known: {', '.join(sorted(known))}"
+
+
+def known_keys() -> list[str]:
+    """Every key of the config, dotted."""
+    from pydantic import BaseModel
+
+    keys = ["model", "split", "preset"]
+    for name, field in Config.model_fields.items():
+        keys.append(name)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            keys += [f"{name}.{inner}" for inner in field.annotation.model_fields]
+    return keys

@@ -1,0 +1,295 @@
+"""The typed config: what Hydra composed is checked here, before anything heavy is imported.
+
+Each section is the constructor of the thing it names; `model` and `split.<name>` name a class by `_target_`, and their
+keys are held against that class's __init__, read from its source so that torch is not imported.
+"""
+
+import ast
+import difflib
+import importlib.util
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+
+from xfact.errors import UserError
+from xfact.schema import LABELS, SNIPPETS, canonical_label
+
+METADATA_FIELDS = ("language", "site", "claimant", "claim_date", "review_date")
+MetadataField = Literal["language", "site", "claimant", "claim_date", "review_date"]
+
+PACKAGE = Path(__file__).parent
+TINY = PACKAGE / "models" / "tiny"
+# Usable positions of the encoders that conf/encoder names (their config.json; RoBERTa's 514 less its offset of 2).
+POSITIONS = {
+    "bert-base-multilingual-cased": 512,
+    "FacebookAI/xlm-roberta-base": 512,
+    "FacebookAI/xlm-roberta-large": 512,
+    "microsoft/mdeberta-v3-base": 512,
+    "jhu-clsp/mmBERT-base": 8192,
+}
+
+
+def _text(value: Any) -> Any:
+    # Hydra reads [true,false] as booleans, YAML reads no as false: both are labels or languages here.
+    return [{True: "true", False: "false"}.get(v, v) if isinstance(v, bool) else v for v in _listed(value)]
+
+
+def _language(value: Any) -> Any:
+    return ["no" if v is False else v for v in _listed(value)]
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str | bool) else value
+
+
+def _label(value: str) -> str:
+    label = canonical_label(value)
+    if label not in LABELS:
+        near = difflib.get_close_matches(label, LABELS, n=1)
+        raise ValueError(f"{value!r} is none of the seven labels" + (f"; did you mean {near[0]!r}?" if near else ""))
+    return label
+
+
+Label = Annotated[str, BeforeValidator(_label)]
+Labels = Annotated[list[Label] | None, BeforeValidator(lambda v: v if v is None else _text(v))]
+Languages = Annotated[list[str] | None, BeforeValidator(lambda v: v if v is None else _language(v))]
+Sites = Annotated[list[str] | None, BeforeValidator(lambda v: v if v is None else _listed(v))]
+PathText = Annotated[str, BeforeValidator(lambda v: str(Path(v).expanduser()) if isinstance(v, str) else v)]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+
+class DataConfig(Section):
+    """Where claims come from and which of them are kept, for training and testing alike."""
+
+    source: PathText = "sample"  # sample, claims, hub, or a folder
+    languages: Languages = None
+    sites: Sites = None
+    labels: Labels = None
+    limit: int | None = Field(None, ge=1)  # the first rows of each split that pass the filters
+    bad_rows: Literal["error", "drop"] = "error"
+
+
+class AugmentConfig(Section):
+    """Training rows added to those of `data`."""
+
+    name: Literal["none", "politifact"] = "none"
+    source: PathText | None = None
+
+
+class EvidenceConfig(Section):
+    """Whose snippets a claim gets. `random` is for training only (paper, section 5: Attn-EA (Random))."""
+
+    source: Literal["own", "random", "none"] = "own"
+    within: Literal["site", "language"] = "site"
+    num_snippets: int = Field(SNIPPETS, ge=0, le=SNIPPETS)
+
+
+class EncoderConfig(Section):
+    """A Hugging Face encoder by hub name or folder; `tiny` is the embedded one, trained from scratch."""
+
+    name: PathText = "tiny"
+    pooling: Literal["auto", "pooler", "cls", "mean", "tanh"] = "auto"
+
+
+class OptimConfig(Section):
+    """AdamW and its schedule (paper, appendix: training details)."""
+
+    lr: float = Field(2e-5, gt=0)
+    eps: float = Field(1e-8, gt=0)
+    weight_decay: float = Field(0.0, ge=0)
+    schedule: Literal["linear", "cosine", "constant"] = "linear"
+    warmup_ratio: float = Field(0.0, ge=0, lt=1)
+    clip_norm: float | None = Field(1.0, gt=0)
+    batch_size: int = Field(8, ge=1)  # claims per optimiser step and accumulation part
+    accumulate: int = Field(1, ge=1)
+    class_weights: Literal["none", "balanced"] = "none"
+
+
+class TrainerConfig(Section):
+    """How long and on what a model trains."""
+
+    max_epochs: int = Field(10, ge=1)
+    accelerator: Literal["auto", "cpu", "gpu"] = "auto"
+    devices: Literal[1] = 1
+    precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
+    threads: int | None = Field(None, ge=1)  # default: the cores that this process may use
+    num_workers: int = Field(0, ge=0)
+    eval_batch_size: int = Field(32, ge=1)
+    progress: bool = True
+
+
+class Config(Section):
+    """One job."""
+
+    task: str = "train"
+    seed: int = Field(1, ge=0, lt=2**32)
+    metadata: bool = False
+    metadata_fields: list[MetadataField] = Field(list(METADATA_FIELDS), min_length=1)
+    missing: Literal["given", "none"] = "given"
+    data: DataConfig = DataConfig()
+    augment: AugmentConfig = AugmentConfig()
+    evidence: EvidenceConfig = EvidenceConfig()
+    encoder: EncoderConfig = EncoderConfig()
+    optim: OptimConfig = OptimConfig()
+    trainer: TrainerConfig = TrainerConfig()
+    model: dict[str, Any]
+    split: dict[str, dict[str, Any]]
+    out: PathText = "runs"
+    rerun: bool = False
+    debug: bool = False
+    run: PathText | None = None
+    runs: PathText | None = None
+    input: PathText | None = None
+    output: PathText | None = None
+    abstain: float | None = Field(None, gt=0, le=1)
+    given: list[str] = Field([], exclude=True)  # keys that the user set on the command line
+
+    def is_given(self, section: str) -> bool:
+        """Whether the user set this section or a key in it."""
+        return any(key == section or key.startswith(f"{section}.") for key in self.given)
+
+    @property
+    def model_name(self) -> str:
+        return self.model["name"]
+
+    @property
+    def uses_encoder(self) -> bool:
+        return "encoder" in constructor_arguments(self.model["_target_"])
+
+
+def constructor_arguments(target: str) -> dict[str, tuple[str | None, Any]]:
+    """Argument -> (annotation, default) of the class `package.module.Class`, from its source; `...` is no default."""
+    module, _, name = target.rpartition(".")
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError) as error:
+        raise UserError(f"_target_: {target}: {error}") from None
+    if spec is None or spec.origin is None:
+        raise UserError(f"_target_: there is no module {module!r}")
+    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            for item in node.body:
+                if isinstance(item, ast.FunctionDef) and item.name == "__init__":
+                    return _arguments(item.args)
+            raise UserError(f"_target_: {target} needs an __init__ of its own that lists its arguments")
+    raise UserError(f"_target_: {module} has no class {name!r}")
+
+
+def _arguments(node: ast.arguments) -> dict[str, tuple[str | None, Any]]:
+    def default(value: ast.expr | None) -> Any:
+        if value is None:
+            return ...
+        try:
+            return ast.literal_eval(value)
+        except ValueError:
+            return ast.unparse(value)
+
+    positional = node.posonlyargs + node.args
+    missing: list[ast.expr | None] = [None] * (len(positional) - len(node.defaults))
+    pairs = list(zip(positional, missing + list(node.defaults), strict=True))
+    pairs += list(zip(node.kwonlyargs, node.kw_defaults, strict=True))
+    return {
+        arg.arg: (ast.unparse(arg.annotation) if arg.annotation else None, default(value))
+        for arg, value in pairs
+        if arg.arg != "self"
+    }
+
+
+# Given by the suite, not by the config.
+RUNTIME_ARGUMENTS = {
+    "encoder", "labels", "optim", "inputs", "batch_size", "accumulate", "eval_batch_size", "num_workers", "seed",
+}  # fmt: skip
+PLAIN_TYPES = {"int": int, "float": float, "bool": bool, "str": str, "str | None": str | None, "list[int]": list[int]}
+
+
+def check_target(place: str, section: dict[str, Any]) -> None:
+    """Raise UserError unless the section's keys are arguments of its class, with values of the annotated types."""
+    if "_target_" not in section:
+        raise UserError(f"{place}: _target_ is missing (the class, as package.module.Class)")
+    known = {k: v for k, v in constructor_arguments(section["_target_"]).items() if k not in RUNTIME_ARGUMENTS}
+    for key, value in section.items():
+        if key in ("_target_", "name") and key not in known:
+            continue
+        if key not in known:
+            raise UserError(f"{place}.{key}: {unknown(key, known)}")
+        annotation = PLAIN_TYPES.get(known[key][0] or "")
+        if annotation is not None:
+            try:
+                TypeAdapter(annotation).validate_python(value)
+            except ValidationError as error:
+                raise UserError(f"{place}.{key}={value}: {error.errors()[0]['msg']}") from None
+    absent = [key for key, (_, default) in known.items() if default is ... and key not in section]
+    if absent:
+        raise UserError(f"{place}.{absent[0]}: a value is needed ({section['_target_']})")
+
+
+def unknown(key: str, known: Any) -> str:
+    """The words for a key that is none of the known ones, with the nearest."""
+    near = difflib.get_close_matches(key, list(known), n=2, cutoff=0.5)
+    offer = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(sorted(known))}"
+    return f"unknown key; {offer}"
+
+
+def parse(plain: dict[str, Any]) -> Config:
+    """The checked config of a composed one (plain dicts and lists); UserError in one line for what is wrong."""
+    try:
+        config = Config(**plain)
+    except ValidationError as error:
+        raise UserError(_first_line(error)) from None
+    check_target("model", config.model)
+    for name, section in config.split.items():
+        check_target(f"split.{name}", section)
+    check_lengths(config)
+    return config
+
+
+def _first_line(error: ValidationError) -> str:
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        section: Any = Config
+        for part in first["loc"][:-1]:
+            section = section.model_fields[str(part)].annotation
+        return f"{where}: {unknown(str(first['loc'][-1]), section.model_fields)}"
+    return f"{where}={first['input']}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def encoder_folder(name: str) -> Path | None:
+    """The local folder of an encoder, or None for a hub name."""
+    if name == "tiny":
+        return TINY
+    return Path(name) if Path(name).is_dir() else None
+
+
+def positions(name: str) -> int | None:
+    """The longest sequence that an encoder takes, or None if only loading it can tell."""
+    folder = encoder_folder(name)
+    if folder is None:
+        return POSITIONS.get(name)
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"encoder.name={name}: no readable config.json in this folder ({error})") from None
+    return usable_positions(config)
+
+
+def usable_positions(config: dict[str, Any]) -> int | None:
+    """max_position_embeddings less RoBERTa's offset; None where the config has no bound."""
+    bound = config.get("max_position_embeddings")
+    if bound is None or config.get("position_biased_input") is False:
+        return None if bound is None else int(bound)
+    return bound - 2 if config.get("model_type") in ("roberta", "xlm-roberta", "camembert") else int(bound)
+
+
+def check_lengths(config: Config) -> None:
+    """Reject a max_length beyond the encoder's positions."""
+    length, bound = config.model.get("max_length"), positions(config.encoder.name) if config.uses_encoder else None
+    if length is not None and bound is not None and length > bound:
+        raise UserError(
+            f"model.max_length={length}: encoder {config.encoder.name} has {bound} positions; lower model.max_length"
+        )

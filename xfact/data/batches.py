@@ -1,0 +1,106 @@
+"""From token arrays to batches: which claims, in which order, padded no further than their group of like lengths."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset, Sampler
+
+from xfact.data.tokens import TokenArrays
+
+SEQUENCES_PER_GROUP = 16
+
+
+@dataclass
+class Batch:
+    """B claims of n sequences each; S = B x n sequences lie in groups of like length."""
+
+    index: Tensor  # [B] row of each claim in its split
+    labels: Tensor  # [B] label ids
+    step_rows: int  # claims of the whole optimiser step that this batch is a part of
+    groups: list[dict[str, Tensor]]  # input_ids, attention_mask, token_type_ids: [S_g, L_g]
+    restore: Tensor  # [S] place of each sequence (claim-major) in the concatenated groups
+
+
+class Claims(Dataset[Batch]):
+    """A split's claims; `dataset[part]` is the batch of the part's rows."""
+
+    def __init__(self, labels: np.ndarray, arrays: TokenArrays | None, pad_id: int) -> None:
+        self.labels, self.arrays, self.pad_id = labels, arrays, pad_id
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, part: tuple[np.ndarray, int]) -> Batch:  # type: ignore[override]
+        rows, step_rows = part
+        groups, restore = self._groups(rows)
+        return Batch(torch.as_tensor(rows), torch.as_tensor(self.labels[rows]), step_rows, groups, restore)
+
+    def _groups(self, rows: np.ndarray) -> tuple[list[dict[str, Tensor]], Tensor]:
+        if self.arrays is None or not len(rows):
+            return [], torch.empty(0, dtype=torch.long)
+        arrays = self.arrays
+        sequences = [arrays.sequence(int(row), place) for row in rows for place in range(arrays.per_claim)]
+        order = np.argsort([len(ids) for ids, _ in sequences], kind="stable")
+        parts = np.array_split(order, max(1, round(len(order) / SEQUENCES_PER_GROUP)))
+        groups = [pad([sequences[place] for place in part], self.pad_id) for part in parts]
+        restore = np.empty(len(order), np.int64)
+        restore[order] = np.arange(len(order))
+        return groups, torch.from_numpy(restore)
+
+
+def pad(sequences: list[tuple[np.ndarray, int]], pad_id: int) -> dict[str, Tensor]:
+    """input_ids, attention_mask and token_type_ids [S, L] of sequences padded on the right to the longest."""
+    shape = len(sequences), max(len(ids) for ids, _ in sequences)
+    input_ids = np.full(shape, pad_id, np.int64)
+    mask, types = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    for row, (ids, second) in enumerate(sequences):
+        input_ids[row, : len(ids)] = ids
+        mask[row, : len(ids)] = 1
+        types[row, second : len(ids)] = 1
+    names = ("input_ids", "attention_mask", "token_type_ids")
+    return {name: torch.from_numpy(array) for name, array in zip(names, (input_ids, mask, types), strict=True)}
+
+
+class Shuffled(Sampler[tuple[np.ndarray, int]]):
+    """Training order: a fresh shuffle each epoch, decided by (seed, epoch) alone.
+
+    `batch_size` claims are one optimiser step; with `accumulate` they come in that many parts, each of which knows how
+    many claims the step has, so that the gradient does not depend on the parts.
+    """
+
+    def __init__(self, rows: int, batch_size: int, accumulate: int, seed: int) -> None:
+        self.rows, self.batch_size, self.accumulate, self.seed, self.epoch = rows, batch_size, accumulate, seed, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Called by Lightning before each epoch."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        full, rest = divmod(self.rows, self.batch_size)
+        return full * min(self.accumulate, self.batch_size) + min(self.accumulate, rest)
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, int]]:
+        order = np.random.default_rng((self.seed, self.epoch)).permutation(self.rows)
+        for start in range(0, self.rows, self.batch_size):
+            step = order[start : start + self.batch_size]
+            for part in np.array_split(step, min(self.accumulate, len(step))):
+                yield part, len(step)
+
+
+class ByLength(Sampler[tuple[np.ndarray, int]]):
+    """Evaluation order: every row once, claims of like length together."""
+
+    def __init__(self, rows: int, batch_size: int, arrays: TokenArrays | None) -> None:
+        self.batch_size = batch_size
+        self.order = np.arange(rows) if arrays is None else np.argsort(arrays.lengths.sum(axis=1), kind="stable")
+
+    def __len__(self) -> int:
+        return -(-len(self.order) // self.batch_size)
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, int]]:
+        for start in range(0, len(self.order), self.batch_size):
+            rows = self.order[start : start + self.batch_size]
+            yield rows, len(rows)

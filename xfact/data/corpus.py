@@ -1,0 +1,163 @@
+"""Where claims come from: the embedded sample and claims, a folder of official files, or the hub's layout."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from xfact.config import PACKAGE, DataConfig
+from xfact.data import hub
+from xfact.data.tsv import content_hash, read_tsv
+from xfact.errors import DataError, UserError
+from xfact.schema import OFFICIAL_ROWS, SWALLOWED_ROWS, Claim
+from xfact.screen import say, warn
+
+EMBEDDED = {"sample": PACKAGE / "data" / "sample", "claims": PACKAGE / "data" / "claims"}
+CAVEATS = {
+    "sample": [
+        "This is the embedded sample, not the benchmark: 2,704 real claims with a split of our own and snippets cut from "
+        "retrieved pages. No score here can be compared with the paper's; alpha2 is a stand-in from the same sources.",
+        "Many of the sample's snippets are the fact-check itself and state its rating: own against random evidence "
+        "measures leakage as much as reasoning.",
+    ],
+    "claims": [
+        "These are the benchmark's claims as republished, without evidence: 26,526 of 31,189 rows, no alpha2, no Portuguese "
+        "in alpha1, some rows swallowed into others; language partly identified, site partly inferred. Claim-Only here is "
+        "close to, not equal to, the paper's (38.2 / - / 14.7), and +Meta scores are not comparable.",
+    ],
+}
+
+
+@dataclass
+class FileReport:
+    """What was read of one file: every row is kept or counted under why it was not."""
+
+    file: str
+    version: str  # SHA-256 of the content, first 16 digits
+    rows: int = 0  # rows seen, kept or not
+    kept: int = 0
+    dropped: dict[str, int] = field(default_factory=dict)
+    counts: str = "other"  # against the paper's: official, swallowed, other
+    added: dict[str, int] = field(default_factory=dict)  # rows from augmentation, by source
+
+    def line(self) -> str:
+        """The report in one line."""
+        text = f"{self.file}: {self.rows:,} rows, {self.kept:,} kept"
+        if self.dropped:
+            text += " (left out: " + ", ".join(f"{n:,} {why}" for why, n in sorted(self.dropped.items())) + ")"
+        if self.added:
+            text += " (added: " + ", ".join(f"{n:,} {what}" for what, n in sorted(self.added.items())) + ")"
+        return text
+
+
+class Corpus:
+    """The files of one data source, read with the filters of `data`."""
+
+    def __init__(self, data: DataConfig) -> None:
+        self.data = data
+        self.folder = EMBEDDED.get(data.source)
+        if self.folder is None and data.source != "hub":
+            self.folder = Path(data.source).resolve()
+            if not self.folder.is_dir():
+                raise UserError(
+                    f"data.source={data.source}: no such folder; give sample, claims, hub, or a folder with "
+                    "train.all.tsv, dev.all.tsv, test.all.tsv, ood.tsv, zeroshot.tsv"
+                )
+        self.is_hub = data.source == "hub" or (self.folder is not None and hub.is_layout(self.folder))
+
+    @property
+    def name(self) -> str:
+        """sample, claims, hub, or the folder's name: for people; the version tells data apart."""
+        return self.data.source if self.folder is None or self.data.source in EMBEDDED else self.folder.name
+
+    @property
+    def caveats(self) -> list[str]:
+        """What must stand beside every score on this source."""
+        return CAVEATS.get(self.data.source, [])
+
+    def path(self, file: str) -> Path | None:
+        """The file by this name in the source or, for a user's own test set, on disk; None if there is none."""
+        named = Path(file).expanduser()
+        places = [] if self.folder is None else [self.folder / named, self.folder / f"{file}.gz"]
+        if file not in OFFICIAL_ROWS:
+            places.append(named)
+        return next((place for place in places if place.is_file()), None)
+
+    def has(self, file: str) -> bool:
+        """Whether the source holds this file."""
+        if self.path(file) is not None:
+            return True
+        return self.is_hub and hub.has(self.folder, file)
+
+    def version(self, file: str) -> str:
+        """First 16 digits of the SHA-256 of the file's content."""
+        path = self.path(file)
+        if path is not None:
+            return content_hash(path)[:16]
+        if self.is_hub and hub.has(self.folder, file):
+            return hub.version(self.folder, file)
+        raise self.absent(file)
+
+    def absent(self, file: str) -> UserError:
+        """The error for a file that the source lacks."""
+        return UserError(f"{file}: no such file in data.source={self.data.source}, nor from the working folder")
+
+    def rows(self, file: str, dropped: Counter[str]) -> Iterator[Claim]:
+        """Checked rows of a file, before any filter."""
+        path = self.path(file)
+        if path is not None:
+            return read_tsv(path, dropped, self.data.bad_rows)
+        if self.is_hub and hub.has(self.folder, file):
+            return hub.read(self.folder, file, dropped, self.data.bad_rows)
+        raise self.absent(file)
+
+    def read(self, file: str) -> tuple[list[Claim], FileReport]:
+        """Kept claims in file order and the report of what was left out and why."""
+        dropped: Counter[str] = Counter()
+        claims = list(self.rows(file, dropped))
+        report = FileReport(file, self.version(file), rows=len(claims) + sum(dropped.values()))
+        report.counts = check_counts(file, report.rows - dropped["empty line"], official=self.data.source not in EMBEDDED)
+        kept = list(self.filtered(claims, dropped))
+        report.kept, report.dropped = len(kept), dict(dropped)
+        return kept, report
+
+    def filtered(self, claims: list[Claim], dropped: Counter[str]) -> Iterator[Claim]:
+        """Claims that pass the filters, the rest counted."""
+        data, kept = self.data, 0
+        for claim in claims:
+            if data.languages is not None and claim.language.strip() not in data.languages:
+                dropped["by data.languages"] += 1
+            elif data.sites is not None and claim.site.strip() not in data.sites:
+                dropped["by data.sites"] += 1
+            elif data.labels is not None and claim.label not in data.labels:
+                dropped["by data.labels"] += 1
+            elif data.limit is not None and kept >= data.limit:
+                dropped["by data.limit"] += 1
+            else:
+                kept += 1
+                yield claim
+
+    def read_or_fail(self, file: str, what: str) -> tuple[list[Claim], FileReport]:
+        """`read`, said on screen, with an error if no row is left."""
+        claims, report = self.read(file)
+        say(f"{what}: {report.line()}")
+        if not claims:
+            raise DataError(f"{what}: no row of {file} is left to use ({report.line()}); loosen the filters of data")
+        return claims, report
+
+
+def check_counts(file: str, rows: int, official: bool) -> str:
+    """official, swallowed or other, for a file with one of the five official names; said on screen if swallowed."""
+    name = Path(file).name
+    if not official or name not in OFFICIAL_ROWS:
+        return "other"
+    if rows == OFFICIAL_ROWS[name]:
+        return "official"
+    if rows in SWALLOWED_ROWS.get(name, ()):
+        warn(
+            f"{name} has {rows:,} rows where the official file has {OFFICIAL_ROWS[name]:,}: this is a known copy whose "
+            "reader honoured quotes and swallowed rows into others; get the official file"
+        )
+        return "swallowed"
+    warn(f"{name} has {rows:,} rows where the official file has {OFFICIAL_ROWS[name]:,}: scores are not the benchmark's")
+    return "other"

@@ -1,0 +1,81 @@
+"""Claims that occur more than once: the same text but for case, punctuation and white space."""
+
+import sys
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from xfact.schema import Claim
+
+
+@cache
+def _punctuation() -> dict[int, None]:
+    # Marks (M) are not among them: dropping Indic vowel signs would make different words equal.
+    points = range(sys.maxunicode + 1)
+    return dict.fromkeys(point for point in points if unicodedata.category(chr(point))[0] in "PS")
+
+
+def normalised(claim: str) -> str:
+    """The claim in NFKC, case folded, without punctuation and symbols, white space folded to single spaces.
+
+    A claim of punctuation alone would be empty: it is its own stripped text.
+    """
+    text = unicodedata.normalize("NFKC", claim).casefold().translate(_punctuation())
+    return " ".join(text.split()) or claim.strip()
+
+
+def repeated(train: Iterable[str], other: Sequence[str]) -> list[bool]:
+    """For each of the other claims, whether it stands in train after normalisation."""
+    known = {normalised(claim) for claim in train}
+    return [normalised(claim) in known for claim in other]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Two or more rows with equal claims, in the order of the splits and of their files."""
+
+    members: tuple[tuple[str, Claim], ...]  # (split, row)
+
+    def rows(self, split: str) -> int:
+        """Number of its rows in the split."""
+        return sum(name == split for name, _ in self.members)
+
+    def conflicting(self, split: str | None = None) -> bool:
+        """Whether its rows, or those of one split, have more than one label."""
+        return len({claim.label for name, claim in self.members if split in (None, name)}) > 1
+
+
+class Count(NamedTuple):
+    """A number of rows and of the distinct claims they hold."""
+
+    rows: int
+    claims: int
+
+
+def groups(splits: Mapping[str, Iterable[Claim]]) -> list[Group]:
+    """All groups of equal claims inside and across the splits, in the order of their first rows."""
+    rows: dict[str, list[tuple[str, Claim]]] = defaultdict(list)
+    for split, claims in splits.items():
+        for claim in claims:
+            rows[normalised(claim.claim)].append((split, claim))
+    return [Group(tuple(members)) for members in rows.values() if len(members) > 1]
+
+
+def repeats(found: Iterable[Group], split: str) -> Count:
+    """Rows of a split beyond the first of their claim, and the claims that have such rows."""
+    sizes = [size for group in found if (size := group.rows(split)) > 1]
+    return Count(sum(sizes) - len(sizes), len(sizes))
+
+
+def standing(found: Iterable[Group], split: str, other: str) -> Count:
+    """Rows of a split whose claim stands in the other split too, and their distinct claims."""
+    sizes = [size for group in found if (size := group.rows(split)) and group.rows(other)]
+    return Count(sum(sizes), len(sizes))
+
+
+def conflicts(found: Iterable[Group], split: str | None = None) -> list[Group]:
+    """Groups whose rows, or whose rows in one split, have more than one label."""
+    return [group for group in found if group.conflicting(split)]

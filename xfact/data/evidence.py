@@ -1,0 +1,73 @@
+"""Whose snippets a training claim gets: its own, another claim's, or none (paper, section 5; spec: Attn-EA (Random))."""
+
+import random
+from collections import defaultdict
+from dataclasses import replace
+
+from xfact.config import EvidenceConfig
+from xfact.schema import SNIPPETS, Claim
+from xfact.screen import warn
+
+EMPTY = ("",) * SNIPPETS
+
+
+def without_evidence(claims: list[Claim]) -> list[Claim]:
+    """The claims with empty snippets and links."""
+    return [replace(claim, evidence=EMPTY, links=EMPTY) for claim in claims]
+
+
+def random_within_site(claims: list[Claim]) -> list[Claim]:
+    """As the authors' code: seed 1, and for each row in order one random.choice among the rows of the same
+    (language, site), itself included; snippets, links, dates and claimant swap whole. The same to the row."""
+    chooser = random.Random(1)
+    groups: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+    for claim in claims:
+        groups[claim.language, claim.site].append(claim)
+    swapped = []
+    for claim in claims:
+        other = chooser.choice(groups[claim.language, claim.site])
+        swapped.append(
+            replace(
+                claim,
+                evidence=other.evidence,
+                links=other.links,
+                claim_date=other.claim_date,
+                review_date=other.review_date,
+                claimant=other.claimant,
+            )
+        )
+    return swapped
+
+
+def random_within_language(claims: list[Claim]) -> list[Claim]:
+    """As the paper: the snippets (and links) of another claim of the same language; metadata stays. Seed 1."""
+    chooser = random.Random(1)
+    groups: dict[str, list[int]] = defaultdict(list)
+    position = {}
+    for index, claim in enumerate(claims):
+        position[index] = len(groups[claim.language])
+        groups[claim.language].append(index)
+    swapped, alone = [], 0
+    for index, claim in enumerate(claims):
+        others = groups[claim.language]
+        if len(others) == 1:
+            alone += 1
+            swapped.append(claim)
+            continue
+        # One of the n - 1 others: skip over the claim's own place.
+        drawn = chooser.randrange(len(others) - 1)
+        other = claims[others[drawn + (drawn >= position[index])]]
+        swapped.append(replace(claim, evidence=other.evidence, links=other.links))
+    if alone:
+        warn(f"evidence=random: {alone:,} claims are the only one of their language and keep their own snippets")
+    return swapped
+
+
+def assign(claims: list[Claim], evidence: EvidenceConfig, training: bool) -> list[Claim]:
+    """The claims with the evidence that the config asks for; `random` is for training only."""
+    if evidence.source == "none":
+        return without_evidence(claims)
+    if evidence.source == "random" and training:
+        swap = random_within_site if evidence.within == "site" else random_within_language
+        return swap(claims)
+    return claims

@@ -1,0 +1,88 @@
+"""From a file's name to what a model reads: claims with their evidence and augmentation, labels, token arrays."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from xfact.config import AugmentConfig, Config, EvidenceConfig
+from xfact.data import politifact
+from xfact.data.batches import Claims
+from xfact.data.corpus import Corpus, FileReport
+from xfact.data.evidence import assign
+from xfact.data.text import Layout, TextOptions
+from xfact.data.tokens import Tokeniser, token_arrays
+from xfact.schema import LABELS, Claim
+from xfact.screen import say
+
+
+@dataclass
+class Split:
+    """A split ready for a model; row i is claims[i], whose label id is dataset.labels[i] (-1: unknown)."""
+
+    name: str
+    claims: list[Claim]
+    dataset: Claims
+    report: FileReport | None = None
+
+
+class Inputs:
+    """Reads splits as the config says: filters, evidence, metadata, and the sequences of the model's layout."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        augment: AugmentConfig,
+        evidence: EvidenceConfig,
+        text: TextOptions,
+        labels: list[str],
+        layout: Layout,
+        tokeniser: Tokeniser | None,
+        cache: Path,
+    ) -> None:
+        self.corpus, self.augment, self.evidence, self.text = corpus, augment, evidence, text
+        self.labels, self.layout, self.tokeniser, self.cache = labels, layout, tokeniser, cache
+
+    def read(self, file: str, name: str, training: bool = False) -> Split:
+        """The split of one file; augmentation and random evidence are for training only."""
+        claims, report = self.corpus.read_or_fail(file, name)
+        if training:
+            claims = claims + self._augmentation(report)
+        claims = assign(claims, self.evidence, training)
+        return Split(name, claims, self.dataset(claims), report)
+
+    def _augmentation(self, report: FileReport) -> list[Claim]:
+        if self.augment.name == "none":
+            return []
+        from collections import Counter
+
+        dropped: Counter[str] = Counter()
+        added = politifact.read(self.augment, dropped, self.corpus.data.bad_rows)
+        kept = [claim for claim in added if self.corpus.data.labels is None or claim.label in self.corpus.data.labels]
+        if len(kept) < len(added):
+            dropped["by data.labels"] = len(added) - len(kept)
+        report.added = {"PolitiFact": len(kept)}
+        left_out = ", ".join(f"{n:,} {why}" for why, n in sorted(dropped.items())) or "none"
+        say(f"augment=politifact: {len(kept):,} rows added to train; left out: {left_out}")
+        return kept
+
+    def dataset(self, claims: list[Claim]) -> Claims:
+        """Labels and token arrays of claims."""
+        known = {label: number for number, label in enumerate(self.labels)}
+        labels = np.array([known.get(claim.label, -1) for claim in claims], np.int64)
+        if self.tokeniser is None or not claims:
+            return Claims(labels, None, 0)
+        sequences = (self.text.sequences(claim, self.layout) for claim in claims)
+        per_claim = len(self.text.sequences(claims[0], self.layout))
+        arrays = token_arrays(sequences, len(claims), per_claim, self.tokeniser, self.cache)
+        return Claims(labels, arrays, self.tokeniser.pad_id)
+
+
+def label_vocabulary(config: Config) -> list[str]:
+    """The labels that a model tells apart: the seven, or those that data.labels keeps, in alphabetical order."""
+    return [label for label in LABELS if config.data.labels is None or label in config.data.labels]
+
+
+def text_options(config: Config) -> TextOptions:
+    """The config's choice of what becomes text."""
+    return TextOptions(config.metadata, config.metadata_fields, config.missing, config.evidence.num_snippets)

@@ -1,0 +1,67 @@
+"""One LightningDataModule per split: `fit` holds train and dev, every test set is a module of its own."""
+
+from pytorch_lightning import LightningDataModule
+from torch.utils.data import DataLoader, Sampler
+
+from xfact.data.batches import Batch, ByLength, Shuffled
+from xfact.data.inputs import Inputs, Split
+
+
+class FitSplit(LightningDataModule):
+    """Train and dev."""
+
+    def __init__(
+        self,
+        train: str,
+        dev: str,
+        inputs: Inputs,
+        batch_size: int,
+        accumulate: int,
+        eval_batch_size: int,
+        num_workers: int,
+        seed: int,
+    ) -> None:
+        super().__init__()
+        self.train = inputs.read(train, "train", training=True)
+        self.dev = inputs.read(dev, "dev")
+        self.sampler = Shuffled(len(self.train.claims), batch_size, accumulate, seed)
+        self.eval_batch_size, self.num_workers = eval_batch_size, num_workers
+
+    def train_dataloader(self) -> DataLoader[Batch]:
+        """Shuffled by (seed, epoch)."""
+        return loader(self.train, self.sampler, self.num_workers)
+
+    def val_dataloader(self) -> DataLoader[Batch]:
+        """Dev, every row once."""
+        return eval_loader(self.dev, self.eval_batch_size, self.num_workers)
+
+
+class SplitData(LightningDataModule):
+    """Claims to be scored or predicted."""
+
+    def __init__(self, split: Split, eval_batch_size: int, num_workers: int) -> None:
+        super().__init__()
+        self.split, self.eval_batch_size, self.num_workers = split, eval_batch_size, num_workers
+
+    def test_dataloader(self) -> DataLoader[Batch]:
+        """Every row once."""
+        return eval_loader(self.split, self.eval_batch_size, self.num_workers)
+
+
+class TestSplit(SplitData):
+    """A test set: `file` is a name in data.source, or a path."""
+
+    __test__ = False  # not a pytest class
+
+    def __init__(self, name: str, file: str, inputs: Inputs, eval_batch_size: int, num_workers: int) -> None:
+        super().__init__(inputs.read(file, name), eval_batch_size, num_workers)
+
+
+def eval_loader(split: Split, batch_size: int, num_workers: int) -> DataLoader[Batch]:
+    """Every row of a split once, by length."""
+    return loader(split, ByLength(len(split.claims), batch_size, split.dataset.arrays), num_workers)
+
+
+def loader(split: Split, sampler: Sampler, num_workers: int) -> DataLoader[Batch]:
+    """A loader whose sampler names the rows of each batch."""
+    return DataLoader(split.dataset, sampler=sampler, batch_size=None, num_workers=num_workers, pin_memory=False)

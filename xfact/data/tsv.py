@@ -1,0 +1,108 @@
+"""The reader of official-format files: one line is one row, quotes are literal, every row is checked."""
+
+import difflib
+import gzip
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from xfact.errors import DataError
+from xfact.schema import COLUMNS, LABELS, SNIPPETS, Claim, canonical_label
+
+BadRows = Literal["error", "drop"]
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """The file's bytes, decompressed if its name ends in .gz."""
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
+def content_hash(path: Path) -> str:
+    """SHA-256 of the decompressed content, so a compressed copy is the same data."""
+    with open_bytes(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Number (from 1) and text of each line. Only a line feed ends a line: a lone CR, NUL, U+0085 or U+2028 stays."""
+    with open_bytes(path) as file:
+        for number, raw in enumerate(file, start=1):
+            try:
+                text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise DataError(
+                    f"{path}:{number}: not UTF-8 (byte {error.object[error.start]:#04x} at {error.start}); "
+                    "save the file as UTF-8"
+                ) from None
+            yield number, text.removesuffix("\n").removesuffix("\r")
+
+
+def claim_from_fields(fields: list[str], id: str) -> Claim:
+    """The claim of 17 fields in file order; the label is made canonical, all else stays verbatim."""
+    links = 2 + SNIPPETS
+    return Claim(
+        id=id,
+        language=fields[0],
+        site=fields[1],
+        evidence=tuple(fields[2:links]),
+        links=tuple(fields[links : links + SNIPPETS]),
+        claim_date=fields[12],
+        review_date=fields[13],
+        claimant=fields[14],
+        claim=fields[15],
+        label=canonical_label(fields[16]),
+    )
+
+
+def problem(fields: list[str]) -> tuple[str, str] | None:
+    """(kind, message) of what is wrong with a row, or None."""
+    if len(fields) != len(COLUMNS):
+        return "wrong number of fields", f"{len(fields)} fields where {len(COLUMNS)} are expected"
+    if not fields[15].strip():
+        return "empty claim", "the claim is empty"
+    label = canonical_label(fields[16])
+    if label not in LABELS:
+        near = difflib.get_close_matches(label, LABELS, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        return "unknown label", f"label {fields[16]!r} is none of the seven ({', '.join(LABELS)}){hint}"
+    return None
+
+
+def check_header(path: Path, header: str) -> None:
+    """Raise DataError unless the first line is the official header."""
+    names = [name.strip() for name in header.split("\t")]
+    if len(names) != len(COLUMNS):
+        raise DataError(
+            f"{path}:1: the header has {len(names)} columns where {len(COLUMNS)} are expected ({', '.join(COLUMNS)})"
+        )
+    for position, (found, expected) in enumerate(zip(names, COLUMNS, strict=True), start=1):
+        if found.casefold() != expected.casefold():
+            raise DataError(f"{path}:1: column {position} is {found!r} where {expected!r} is expected")
+
+
+def read_tsv(path: Path, dropped: Counter[str], bad_rows: BadRows = "error", name: str | None = None) -> Iterator[Claim]:
+    """Claims of a 17-column file in file order.
+
+    A bad row raises DataError with file, line and value, or with bad_rows="drop" is counted in `dropped` by kind.
+    Empty lines are counted there too. `name` is the prefix of the ids (default: the file's name without .tsv).
+    """
+    name = name or path.name.removesuffix(".gz").removesuffix(".tsv")
+    rows = lines(path)
+    _, header = next(rows, (1, ""))
+    if not header:
+        raise DataError(f"{path}: the file is empty; expected a header of {len(COLUMNS)} tab-separated columns")
+    check_header(path, header)
+    for number, text in rows:
+        if not text:
+            dropped["empty line"] += 1
+            continue
+        fields = text.split("\t")
+        wrong = problem(fields)
+        if wrong is None:
+            yield claim_from_fields(fields, f"{name}:{number}")
+        elif bad_rows == "drop":
+            dropped[wrong[0]] += 1
+        else:
+            raise DataError(f"{path}:{number}: {wrong[1]}; mend the row, or set data.bad_rows=drop to leave such rows out")

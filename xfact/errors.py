@@ -1,0 +1,13 @@
+"""The errors that a user can mend: one line on screen, exit code 2, no traceback."""
+
+
+class UserError(Exception):
+    """Wrong usage or wrong data; the message names the place, the value and what to do."""
+
+
+class DataError(UserError):
+    """A file or a row that is not what the benchmark's format says."""
+
+
+class Failure(Exception):
+    """A run that could not be finished, though usage and data were right: one line, exit code 1."""

@@ -1,0 +1,132 @@
+"""Scores from a predictions table, each with its definition in its name (spec: Metric).
+
+macro_f1        average of F1 over the classes in gold or predictions (scikit-learn without labels=; the paper's)
+macro_f1_gold   over the classes in gold
+macro_f1_7      over all seven labels, an absent one counting 0
+macro_f1_groups mean over (language, site) groups of each group's macro_f1 (the authors' calculate_fscore.py)
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict
+from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support
+
+from xfact.schema import LABELS
+
+
+class Strict(BaseModel):
+    """Strict JSON: NaN and infinities are the strings NaN, Infinity, -Infinity."""
+
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings", protected_namespaces=())
+
+
+class ClassScore(Strict):
+    """One label; rows are gold rows."""
+
+    precision: float
+    recall: float
+    f1: float
+    rows: int
+    predicted: int
+
+
+class GroupScore(Strict):
+    """One language, source or other subset."""
+
+    rows: int
+    macro_f1: float
+    macro_f1_gold: float
+    macro_f1_7: float
+    accuracy: float
+
+
+class SplitScore(GroupScore):
+    """Every score of one split."""
+
+    macro_f1_groups: float
+    classes: dict[str, ClassScore]
+    labels: list[str]  # order of the confusion matrix
+    confusion: list[list[int]]  # [gold][predicted]
+    languages: dict[str, GroupScore]
+    sites: dict[str, GroupScore]
+    not_in_train: GroupScore | None = None  # rows whose normalised claim does not stand in train
+    file: str = ""
+    version: str = ""  # SHA-256 of the file's content, first 16 digits
+    counts: str = "other"  # official, swallowed or other: the file's row count against the paper's
+
+
+Names = Sequence[str] | np.ndarray | pd.Series
+
+
+def macro_f1(gold: Names, pred: Names) -> float:
+    """Mean F1 over the classes present in gold or predictions."""
+    return float(f1_score(gold, pred, average="macro", zero_division=0))
+
+
+def macro_f1_gold(gold: Names, pred: Names) -> float:
+    """Mean F1 over the classes present in gold."""
+    return float(f1_score(gold, pred, labels=np.unique(gold), average="macro", zero_division=0))
+
+
+def macro_f1_7(gold: Names, pred: Names) -> float:
+    """Mean F1 over all seven labels."""
+    return float(f1_score(gold, pred, labels=list(LABELS), average="macro", zero_division=0))
+
+
+def group_score(table: pd.DataFrame) -> GroupScore:
+    """Scores of the rows of a predictions table (columns gold and pred)."""
+    gold, pred = table["gold"].to_numpy(str), table["pred"].to_numpy(str)
+    return GroupScore(
+        rows=len(table),
+        macro_f1=macro_f1(gold, pred),
+        macro_f1_gold=macro_f1_gold(gold, pred),
+        macro_f1_7=macro_f1_7(gold, pred),
+        accuracy=float((gold == pred).mean()),
+    )
+
+
+def split_score(table: pd.DataFrame, known: list[bool] | None = None) -> SplitScore:
+    """Every score of a split's predictions table (id, language, site, gold, pred, ...), each id once.
+
+    `known` marks rows whose claim stands in train too; the others are scored beside the whole.
+    """
+    if table["id"].duplicated().any():
+        raise ValueError(f"a row is there twice: {table['id'][table['id'].duplicated()].iloc[0]}")
+    gold, pred = table["gold"].to_numpy(str), table["pred"].to_numpy(str)
+    labels = sorted(set(LABELS) | set(gold) | set(pred))
+    groups = [macro_f1(rows["gold"], rows["pred"]) for _, rows in table.groupby(["language", "site"], sort=True)]
+    fresh = None
+    if known is not None and any(known) and not all(known):
+        fresh = group_score(table[~np.array(known)])
+    return SplitScore(
+        **group_score(table).model_dump(),
+        macro_f1_groups=float(np.mean(groups)),
+        classes=class_scores(gold, pred, labels),
+        labels=labels,
+        confusion=confusion_matrix(gold, pred, labels=labels).tolist(),
+        languages=subset_scores(table, "language"),
+        sites=subset_scores(table, "site"),
+        not_in_train=fresh,
+    )
+
+
+def class_scores(gold: np.ndarray, pred: np.ndarray, labels: list[str]) -> dict[str, ClassScore]:
+    """Precision, recall and F1 of each label."""
+    precision, recall, f1, rows = precision_recall_fscore_support(gold, pred, labels=labels, zero_division=0)
+    return {
+        label: ClassScore(
+            precision=float(precision[i]),
+            recall=float(recall[i]),
+            f1=float(f1[i]),
+            rows=int(rows[i]),
+            predicted=int((pred == label).sum()),
+        )
+        for i, label in enumerate(labels)
+    }
+
+
+def subset_scores(table: pd.DataFrame, column: str) -> dict[str, GroupScore]:
+    """Scores of the rows of each value of a column."""
+    return {str(value): group_score(rows) for value, rows in table.groupby(column, sort=True)}

@@ -1,0 +1,92 @@
+"""A Hugging Face encoder and how one vector comes out of each sequence."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel
+
+from xfact.config import encoder_folder, usable_positions
+from xfact.data.batches import Batch
+from xfact.data.tokens import encoder_absent
+from xfact.errors import UserError
+from xfact.screen import say
+
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
+
+
+class Encoder(nn.Module):
+    """Sequences in, one vector [hidden] each out.
+
+    pooling: `pooler` is the encoder's own (tanh dense on CLS, as the paper's mBERT), `cls` the first token, `mean` the
+    mean over tokens, `tanh` a new dense with tanh on CLS, trained with the rest.
+    """
+
+    def __init__(self, backbone: nn.Module, pooling: str) -> None:
+        super().__init__()
+        self.backbone, self.pooling = backbone, pooling
+        config: Any = backbone.config
+        self.hidden = int(config.hidden_size)
+        self.dense = initialised(nn.Linear(self.hidden, self.hidden)) if pooling == "tanh" else None
+        self.has_types = getattr(config, "type_vocab_size", 0) > 1
+        if pooling != "pooler" and getattr(backbone, "pooler", None) is not None:
+            backbone.pooler = None  # unused weights would hang DDP
+
+    def forward(self, batch: Batch) -> Tensor:
+        """[S, hidden] in the order of the batch's claims."""
+        return torch.cat([self.pool(group) for group in batch.groups])[batch.restore]
+
+    def pool(self, group: dict[str, Tensor]) -> Tensor:
+        """[S_g, hidden] of a padded group."""
+        types = {} if not self.has_types else {"token_type_ids": group["token_type_ids"]}
+        out = self.backbone(input_ids=group["input_ids"], attention_mask=group["attention_mask"], **types)
+        if self.pooling == "pooler":
+            return out.pooler_output
+        states = out.last_hidden_state
+        if self.pooling == "mean":
+            mask = group["attention_mask"].unsqueeze(-1).to(states.dtype)
+            return (states * mask).sum(1) / mask.sum(1)
+        first = states[:, 0]
+        return first if self.dense is None else torch.tanh(self.dense(first))
+
+
+def initialised(layer: nn.Linear) -> nn.Linear:
+    """Weights N(0, 0.02), bias zero, as the authors' classifier."""
+    nn.init.normal_(layer.weight, std=0.02)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+def new_encoder(name: str, pooling: str, max_length: int) -> Encoder:
+    """An encoder by hub name or folder: pre-trained if there are weights, else initialised from the seed."""
+    folder = encoder_folder(name)
+    place = folder or name
+    try:
+        config = AutoConfig.from_pretrained(place)
+        bound = usable_positions(config.to_dict())
+        if bound is not None and max_length > bound:
+            raise UserError(f"model.max_length={max_length}: encoder {name} has {bound} positions; lower it")
+        if folder is not None and not any((folder / weights).is_file() for weights in WEIGHTS):
+            backbone, absent, origin = AutoModel.from_config(config, dtype=torch.float32), set(), "new weights"
+        else:
+            backbone, loading = AutoModel.from_pretrained(place, dtype=torch.float32, output_loading_info=True)
+            absent, origin = set(loading["missing_keys"]), "pre-trained"
+    except (OSError, ValueError) as error:
+        raise encoder_absent(name, error) from None
+    own = getattr(backbone, "pooler", None) is not None
+    pretrained_pooler = own and not any("pooler" in key for key in absent)
+    if pooling == "pooler" and not own:
+        raise UserError(f"encoder.pooling=pooler: {name} ({config.model_type}) has no pooler; use cls, mean or tanh")
+    if pooling == "auto":
+        pooling = "pooler" if pretrained_pooler else "tanh"
+    encoder = Encoder(backbone, pooling).train()  # from_pretrained leaves dropout off
+    size = sum(p.numel() for p in encoder.parameters()) / 1e6
+    say(f"encoder {name}: {config.model_type}, {size:.1f} M parameters, {origin}, pooling: {pooling}")
+    return encoder
+
+
+def saved_encoder(folder: Path, pooling: str) -> Encoder:
+    """The encoder of a saved run, in fp32 and eval mode."""
+    backbone = AutoModel.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
+    return Encoder(backbone, pooling).eval()

@@ -1,0 +1,122 @@
+"""Tables on the screen: one run's scores, and mean and sample standard deviation over seeds of many runs."""
+
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean, stdev
+
+from rich.console import Console
+from rich.table import Table
+
+from xfact.evaluation.scores import GroupScore, SplitScore
+from xfact.runs.result import Result
+from xfact.screen import console, say
+
+DEFINITION = "macro-F1 x 100 over the classes in gold or predictions (the paper's)"
+
+
+def print_scores(splits: dict[str, SplitScore], dev: SplitScore | None = None) -> None:
+    """One row a split: all three macro-F1 and accuracy, x 100."""
+    table = Table(title="scores x 100", title_justify="left")
+    for column in ("split", "rows", "macro_f1", "macro_f1_gold", "macro_f1_7", "accuracy", "not in train: macro_f1"):
+        table.add_column(column, justify="left" if column == "split" else "right")
+    for name, score in _rows(splits, dev):
+        fresh = score.not_in_train
+        beside = "" if fresh is None else f"{100 * fresh.macro_f1:.1f} ({fresh.rows:,} rows)"
+        table.add_row(name, f"{score.rows:,}", *_percent(score), beside)
+    console.print(table)
+
+
+def _rows(splits: dict[str, SplitScore], dev: SplitScore | None) -> list[tuple[str, SplitScore]]:
+    return [*([("dev", dev)] if dev else []), *splits.items()]
+
+
+def _percent(score: GroupScore) -> list[str]:
+    values = score.macro_f1, score.macro_f1_gold, score.macro_f1_7, score.accuracy
+    return [f"{100 * value:.1f}" for value in values]
+
+
+def print_run(result: Result, folder: Path) -> None:
+    """The last screen of a run: its scores and where its files are."""
+    say("")
+    print_scores(result.splits, result.dev)
+    if result.best is not None:
+        say(f"best epoch {result.best.epoch + 1} of {result.epochs} by dev macro-F1")
+    say(
+        f"{result.seconds:.1f} s, {result.threads} threads, data {result.data}\n"
+        f"{folder}/: result.json, predictions/, model/, curves.png"
+    )
+
+
+def row_name(result: Result) -> str:
+    """The name of a table's row: model and what was switched on, as the paper writes them."""
+    names = {
+        "majority": "Majority",
+        "linear": "Linear",
+        "claim_only": "Claim-Only",
+        "attn_ea": "Attn-EA",
+        "mean_ea": "Mean-EA",
+    }
+    name = names.get(result.model, result.model)
+    if result.evidence == "random":
+        name += " (Random)"
+    elif result.evidence == "none":
+        name += " (no evidence)"
+    if result.metadata:
+        name += " + Meta"
+    return name + (" + English" if result.augment == "politifact" else "")
+
+
+def print_mean_table(results: list[Result], out: Console | None = None) -> None:
+    """Mean (sample sd) over seeds of each kind of run, a table for each data set; runs in the order given."""
+    out = out or console
+    for data in dict.fromkeys(result.data for result in results):
+        _print_data_table([result for result in results if result.data == data], data, out)
+
+
+def _print_data_table(results: list[Result], data: str, out: Console) -> None:
+    rows: dict[tuple, list[Result]] = defaultdict(list)
+    for result in results:
+        rows[_setting(result)].append(result)
+    splits = list(dict.fromkeys(name for result in results for name in result.splits))
+    table = Table(title=f"data: {data} - {DEFINITION}, mean (sd, n - 1) over seeds", title_justify="left")
+    table.add_column("model")
+    table.add_column("encoder")
+    table.add_column("seeds", justify="right")
+    for name in ("dev", *splits):
+        table.add_column(name, justify="right")
+    table.add_column("s / run", justify="right")
+    for group in rows.values():
+        first = group[0]
+        cells = [_cell([r.dev for r in group if r.dev]), *(_cell([r.splits[s] for r in group if s in r.splits]) for s in splits)]
+        seconds = f"{mean(result.seconds for result in group):.0f}"
+        table.add_row(row_name(first), first.encoder or "-", str(len(group)), *cells, seconds)
+    out.print(table)
+    for caveat in results[0].caveats:
+        out.print(f"note: {caveat}", style="yellow", markup=False)
+    fresh = [_fresh(group, splits) for group in rows.values()]
+    for line in filter(None, fresh):
+        out.print(line, markup=False)
+
+
+def _setting(result: Result) -> tuple:
+    return (
+        result.model, result.metadata, result.evidence, result.evidence_within, result.encoder, result.augment,
+        tuple(sorted(result.versions.data.items())),
+    )  # fmt: skip
+
+
+def _cell(scores: list[SplitScore]) -> str:
+    values = [100 * score.macro_f1 for score in scores]
+    if not values:
+        return ""
+    return f"{mean(values):.1f} ({stdev(values):.1f})" if len(values) > 1 else f"{values[0]:.1f}"
+
+
+def _fresh(group: list[Result], splits: list[str]) -> str:
+    parts = []
+    for name in splits:
+        scores = [r.splits[name].not_in_train for r in group if name in r.splits]
+        values = [score for score in scores if score is not None]
+        if values:
+            parts.append(f"{name} {100 * mean(v.macro_f1 for v in values):.1f} ({values[0].rows:,} rows)")
+    return f"without rows that stand in train, {row_name(group[0])}: {', '.join(parts)}" if parts else ""
