@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import HydraException, MissingConfigException
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -32,8 +32,7 @@ OUTCOMES = "XFACT_OUTCOMES"
 
 # What fits the embedded tiny encoder, which trains from scratch, and what the paper used for pre-trained ones.
 RECIPES: dict[str, dict[str, Any]] = {
-    "lr": {"tiny": 5e-4, "": 2e-5},
-    "batch_size": {"tiny": 16, "": 8},
+    "lr": {"tiny": 2e-3, "": 2e-5},
     "max_epochs": {"tiny": 4, "": 10},
     "authors_batch_size": {"attn_ea": 12, "": 8},
 }
@@ -101,17 +100,18 @@ def checked(plain: Any, overrides: list[str]) -> Config:
 
 
 def run_job(composed: DictConfig) -> None:
-    """Run one job's task and note how it ended; only usage errors found before it began are raised."""
-    config = typed(composed)
-    module, _, name = TASKS[config.task].partition(":")
-    outcome: dict[str, Any] = {"task": config.task, "code": 0}
+    """Run one job's task and note how it ended; nothing is raised, since Hydra would add lines of its own."""
+    outcome: dict[str, Any] = {"code": 0}
     try:
+        config = typed(composed)
+        module, _, name = TASKS[config.task].partition(":")
         folder = getattr(importlib.import_module(module), name)(config)
         outcome["folder"] = None if folder is None else str(folder)
     except Exception as error:
-        if config.debug:
+        if composed.get("debug") is True:
             traceback.print_exc()
-        outcome["code"] = 2 if isinstance(error, UserError) else 1
+        usage = isinstance(error, UserError | HydraException | OmegaConfBaseException)
+        outcome["code"] = 2 if usage else 1
         outcome["error"] = one_line(error)
         fail(outcome["error"], outcome["code"])
     with Path(os.environ[OUTCOMES]).open("a", encoding="utf-8") as file:
@@ -139,12 +139,16 @@ def one_line(error: BaseException) -> str:
     """An error in one line, with the nearest known names where a name is wrong."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, choice = str(error.missing_cfg_file).rpartition("/")
-        return f"{group}={choice}: " + offer(choice, error.options or [])
+        return f"{group}={choice}: " + offer(choice, error.options or choices(group))
     if isinstance(error, UserError):
         return str(error)
     lines = str(error).splitlines() or [""]
+    if isinstance(error, OverrideParseException):
+        return f"{error.override}: {lines[0]}; quote the value for Hydra, as in key='\"value\"'"
     key = getattr(error, "full_key", None)
-    struct = re.search(r"Key '([^']+)' is not in struct", str(error)) or re.search(r"Could not override '([^']+)'", str(error))
+    struct = re.search(r"Key '([^']+)' is not in struct", str(error)) or re.search(
+        r"Could not override '([^']+)'", str(error)
+    )
     if struct:
         key = (re.search(r"full_key: (\S+)", str(error)) or struct).group(1)
         return f"{key}: " + offer(key, known_keys())
@@ -164,12 +168,21 @@ def offer(name: str, known: Any) -> str:
 
 
 def known_keys() -> list[str]:
-    """Every key of the config, dotted."""
-    from pydantic import BaseModel
+    """Every key of conf/, dotted, and the groups."""
+    import yaml
 
-    keys = ["model", "split", "preset"]
-    for name, field in Config.model_fields.items():
-        keys.append(name)
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            keys += [f"{name}.{inner}" for inner in field.annotation.model_fields]
-    return keys
+    keys = set(Config.model_fields) | {folder.name for folder in conf_folder().iterdir() if folder.is_dir()}
+    for path in conf_folder().glob("*/*.yaml"):
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        keys |= {f"{path.parent.name}.{key}" for key in content if path.parent.name not in ("task", "preset")}
+    return sorted(keys)
+
+
+def choices(group: str) -> list[str]:
+    """The choices of a config group."""
+    return sorted(path.stem for path in (conf_folder() / group).glob("*.yaml"))
+
+
+def conf_folder() -> Path:
+    """The folder of the config groups."""
+    return Path(os.environ["XFACT_HOME"]) / "conf"

@@ -9,15 +9,15 @@ import difflib
 import importlib.util
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from xfact.errors import UserError
 from xfact.schema import LABELS, SNIPPETS, canonical_label
 
-METADATA_FIELDS = ("language", "site", "claimant", "claim_date", "review_date")
 MetadataField = Literal["language", "site", "claimant", "claim_date", "review_date"]
+METADATA_FIELDS = get_args(MetadataField)
 
 PACKAGE = Path(__file__).parent
 TINY = PACKAGE / "models" / "tiny"
@@ -204,7 +204,14 @@ def _arguments(node: ast.arguments) -> dict[str, tuple[str | None, Any]]:
 RUNTIME_ARGUMENTS = {
     "encoder", "labels", "optim", "inputs", "batch_size", "accumulate", "eval_batch_size", "num_workers", "seed",
 }  # fmt: skip
-PLAIN_TYPES = {"int": int, "float": float, "bool": bool, "str": str, "str | None": str | None, "list[int]": list[int]}
+PLAIN_TYPES: dict[str, Any] = {
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "str": str,
+    "str | None": str | None,
+    "list[int]": list[int],
+}
 
 
 def check_target(place: str, section: dict[str, Any]) -> None:

@@ -5,15 +5,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from xfact.errors import Failure, UserError
+
 
 @contextmanager
 def temporary(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write to; renamed to it on success, removed on failure."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """A path beside `path` to write to; renamed to it on success, removed on failure.
+
+    UserError if there can be no file at this place, Failure if writing it fails (a full disk).
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written ({error.strerror})") from None
+    if path.is_dir():
+        raise UserError(f"{path}: cannot be written (it is a folder)")
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield unfinished
         unfinished.replace(path)
+    except OSError as error:
+        raise Failure(f"{path}: writing failed ({error.strerror or error})") from None
     finally:
         unfinished.unlink(missing_ok=True)
 

@@ -217,7 +217,7 @@ def test_a_second_run_replaces_the_files_and_leaves_no_others(own: Path) -> None
 
 def test_an_output_that_is_a_file_is_said_in_one_line(own: Path, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("", encoding="utf-8")
-    with pytest.raises(UserError, match="cannot write there"):
+    with pytest.raises(UserError, match="cannot be written"):
         stats(config(tmp_path, own, output=tmp_path / "taken", bad_rows="drop"))
 
 

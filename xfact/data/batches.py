@@ -33,7 +33,7 @@ class Claims(Dataset[Batch]):
     def __len__(self) -> int:
         return len(self.labels)
 
-    def __getitem__(self, part: tuple[np.ndarray, int]) -> Batch:  # type: ignore[override]
+    def __getitem__(self, part: tuple[np.ndarray, int]) -> Batch:
         rows, step_rows = part
         groups, restore = self._groups(rows)
         return Batch(torch.as_tensor(rows), torch.as_tensor(self.labels[rows]), step_rows, groups, restore)

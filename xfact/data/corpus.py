@@ -15,15 +15,16 @@ from xfact.screen import say, warn
 EMBEDDED = {"sample": PACKAGE / "data" / "sample", "claims": PACKAGE / "data" / "claims"}
 CAVEATS = {
     "sample": [
-        "This is the embedded sample, not the benchmark: 2,704 real claims with a split of our own and snippets cut from "
-        "retrieved pages. No score here can be compared with the paper's; alpha2 is a stand-in from the same sources.",
+        "This is the embedded sample, not the benchmark: 2,704 real claims with a split of our own and snippets cut "
+        "from retrieved pages. No score here compares with the paper's; alpha2 is a stand-in from the same sources.",
         "Many of the sample's snippets are the fact-check itself and state its rating: own against random evidence "
         "measures leakage as much as reasoning.",
     ],
     "claims": [
-        "These are the benchmark's claims as republished, without evidence: 26,526 of 31,189 rows, no alpha2, no Portuguese "
-        "in alpha1, some rows swallowed into others; language partly identified, site partly inferred. Claim-Only here is "
-        "close to, not equal to, the paper's (38.2 / - / 14.7), and +Meta scores are not comparable.",
+        "These are the benchmark's claims as republished, without evidence: 26,526 of 31,189 rows, no alpha2, no "
+        "Portuguese in alpha1, some rows swallowed into others; language partly identified, site partly inferred. A "
+        "claim-only score is close to, not equal to, one on the official files (the paper's Claim-Only: 38.2 / - / "
+        "14.7), and +Meta scores are not comparable.",
     ],
 }
 
@@ -39,6 +40,7 @@ class FileReport:
     dropped: dict[str, int] = field(default_factory=dict)
     counts: str = "other"  # against the paper's: official, swallowed, other
     added: dict[str, int] = field(default_factory=dict)  # rows from augmentation, by source
+    not_added: dict[str, int] = field(default_factory=dict)  # rows of the augmentation's files left out, by reason
 
     def line(self) -> str:
         """The report in one line."""
@@ -116,7 +118,9 @@ class Corpus:
         dropped: Counter[str] = Counter()
         claims = list(self.rows(file, dropped))
         report = FileReport(file, self.version(file), rows=len(claims) + sum(dropped.values()))
-        report.counts = check_counts(file, report.rows - dropped["empty line"], official=self.data.source not in EMBEDDED)
+        report.counts = check_counts(
+            file, report.rows - dropped["empty line"], official=self.data.source not in EMBEDDED
+        )
         kept = list(self.filtered(claims, dropped))
         report.kept, report.dropped = len(kept), dict(dropped)
         return kept, report
@@ -159,5 +163,7 @@ def check_counts(file: str, rows: int, official: bool) -> str:
             "reader honoured quotes and swallowed rows into others; get the official file"
         )
         return "swallowed"
-    warn(f"{name} has {rows:,} rows where the official file has {OFFICIAL_ROWS[name]:,}: scores are not the benchmark's")
+    warn(
+        f"{name} has {rows:,} rows where the official file has {OFFICIAL_ROWS[name]:,}: scores are not the benchmark's"
+    )
     return "other"

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from xfact.data.tsv import BadRows, check_header, claim_from_fields, problem
+from xfact.data.tsv import BadRows, check_header, claim_from_fields, problem, refuse
 from xfact.errors import DataError, UserError
 from xfact.schema import Claim
 
@@ -65,12 +65,8 @@ def read(folder: Path | None, file: str, dropped: Counter[str], bad_rows: BadRow
         wrong = problem(fields)
         if wrong is None:
             yield claim_from_fields(fields, f"{subset}:{number}")
-        elif bad_rows == "drop":
-            dropped[wrong[0]] += 1
         else:
-            raise DataError(
-                f"{path}: row {row}: {wrong[1]}; mend the row, or set data.bad_rows=drop to leave such rows out"
-            )
+            refuse(f"{path}: row {row}", wrong, dropped, bad_rows)
 
 
 def shards(folder: Path, subset: str) -> list[Path]:

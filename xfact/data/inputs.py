@@ -1,5 +1,6 @@
 """From a file's name to what a model reads: claims with their evidence and augmentation, labels, token arrays."""
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,14 +55,12 @@ class Inputs:
     def _augmentation(self, report: FileReport) -> list[Claim]:
         if self.augment.name == "none":
             return []
-        from collections import Counter
-
         dropped: Counter[str] = Counter()
         added = politifact.read(self.augment, dropped, self.corpus.data.bad_rows)
         kept = [claim for claim in added if self.corpus.data.labels is None or claim.label in self.corpus.data.labels]
         if len(kept) < len(added):
             dropped["by data.labels"] = len(added) - len(kept)
-        report.added = {"PolitiFact": len(kept)}
+        report.added, report.not_added = {"PolitiFact": len(kept)}, dict(dropped)
         left_out = ", ".join(f"{n:,} {why}" for why, n in sorted(dropped.items())) or "none"
         say(f"augment=politifact: {len(kept):,} rows added to train; left out: {left_out}")
         return kept

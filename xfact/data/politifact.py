@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from xfact.config import PACKAGE, AugmentConfig
-from xfact.data.tsv import BadRows, content_hash, lines, read_tsv
+from xfact.data.tsv import BadRows, content_hash, lines, read_tsv, refuse
 from xfact.errors import DataError, UserError
 from xfact.schema import SNIPPETS, Claim, canonical_label
 from xfact.screen import warn
@@ -97,12 +97,8 @@ def read_multifc(folder: Path, dropped: Counter[str], bad_rows: BadRows) -> list
             snippets, bad_lines = read_snippets(files[row[0]]) if row[0] in files else ([], 0)
             malformed += bad_lines
             claims.append(claim_from_row(row, snippets))
-        elif bad_rows == "drop":
-            dropped[wrong[0]] += 1
         else:
-            raise DataError(
-                f"{path}:{number}: {wrong[1]}; mend the row, or set data.bad_rows=drop to leave such rows out"
-            )
+            refuse(f"{path}:{number}", wrong, dropped, bad_rows)
     if bare or malformed:
         warn(
             f"augment=politifact: {bare:,} claims without a file in snippets/ get empty evidence; "

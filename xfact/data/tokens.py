@@ -58,9 +58,7 @@ class Tokeniser:
     def _warn_if_it_strips_vowel_signs(self) -> None:
         normalizer = self.backend.normalizer
         if normalizer is not None and "\u093f" not in normalizer.normalize_str("\u0915\u093f"):
-            warn(
-                f"the tokenizer of {self.name} strips the vowel signs of Hindi, Tamil and other scripts; use a cased one"
-            )
+            warn(f"the tokenizer of {self.name} strips vowel signs of Hindi, Tamil and other scripts; use a cased one")
 
     def fingerprint(self) -> str:
         """Hash of everything that decides the ids."""
@@ -70,9 +68,7 @@ class Tokeniser:
         """One row a sequence: its ids, and where its second segment starts."""
         encodings = self.backend.encode_batch_fast([a if b is None else (a, b) for a, b in texts])
         ids = [encoding.ids for encoding in encodings]
-        second = [
-            encoding.type_ids.index(1) if 1 in encoding.type_ids else len(encoding.ids) for encoding in encodings
-        ]
+        second = [encoding.type_ids.index(1) if 1 in encoding.type_ids else len(encoding.ids) for encoding in encodings]
         return pa.RecordBatch.from_pydict(
             {"ids": pa.array(ids, pa.list_(pa.int32())), "second": pa.array(second, pa.int32())}
         )
@@ -91,8 +87,8 @@ def load_tokenizer(name: str) -> Any:
 def encoder_absent(name: str, error: Exception) -> UserError:
     """The one line for an encoder that is neither a folder nor to be had from the hub."""
     return UserError(
-        f"encoder.name={name}: neither a folder with config.json and a tokenizer nor to be had from the Hugging Face hub "
-        f"({str(error).splitlines()[0].strip()}); download it where there is a network and give its folder"
+        f"encoder.name={name}: neither a folder with config.json and a tokenizer nor to be had from the Hugging Face "
+        f"hub ({str(error).splitlines()[0].strip()}); download it where there is a network and give its folder"
     )
 
 
@@ -125,7 +121,7 @@ def _with_progress(chunks: Iterator[list], claims: int) -> Iterator[list]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("tokenising"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=claims)
         for chunk in chunks:
             yield chunk

@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import IO, Literal, cast
 
 from xfact.errors import DataError
 from xfact.schema import COLUMNS, LABELS, SNIPPETS, Claim, canonical_label
@@ -14,15 +14,15 @@ from xfact.schema import COLUMNS, LABELS, SNIPPETS, Claim, canonical_label
 BadRows = Literal["error", "drop"]
 
 
-def open_bytes(path: Path) -> BinaryIO:
+def open_bytes(path: Path) -> IO[bytes]:
     """The file's bytes, decompressed if its name ends in .gz."""
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+    return cast(IO[bytes], gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb"))
 
 
 def content_hash(path: Path) -> str:
     """SHA-256 of the decompressed content, so a compressed copy is the same data."""
     with open_bytes(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -70,6 +70,13 @@ def problem(fields: list[str]) -> tuple[str, str] | None:
     return None
 
 
+def refuse(place: str, wrong: tuple[str, str], dropped: Counter[str], bad_rows: BadRows) -> None:
+    """Count a bad row under its kind if bad rows are dropped, else raise DataError with its place and what is wrong."""
+    if bad_rows == "error":
+        raise DataError(f"{place}: {wrong[1]}; mend the row, or set data.bad_rows=drop to leave such rows out")
+    dropped[wrong[0]] += 1
+
+
 def check_header(path: Path, header: str) -> None:
     """Raise DataError unless the first line is the official header."""
     names = [name.strip() for name in header.split("\t")]
@@ -82,7 +89,9 @@ def check_header(path: Path, header: str) -> None:
             raise DataError(f"{path}:1: column {position} is {found!r} where {expected!r} is expected")
 
 
-def read_tsv(path: Path, dropped: Counter[str], bad_rows: BadRows = "error", name: str | None = None) -> Iterator[Claim]:
+def read_tsv(
+    path: Path, dropped: Counter[str], bad_rows: BadRows = "error", name: str | None = None
+) -> Iterator[Claim]:
     """Claims of a 17-column file in file order.
 
     A bad row raises DataError with file, line and value, or with bad_rows="drop" is counted in `dropped` by kind.
@@ -102,7 +111,5 @@ def read_tsv(path: Path, dropped: Counter[str], bad_rows: BadRows = "error", nam
         wrong = problem(fields)
         if wrong is None:
             yield claim_from_fields(fields, f"{name}:{number}")
-        elif bad_rows == "drop":
-            dropped[wrong[0]] += 1
         else:
-            raise DataError(f"{path}:{number}: {wrong[1]}; mend the row, or set data.bad_rows=drop to leave such rows out")
+            refuse(f"{path}:{number}", wrong, dropped, bad_rows)

@@ -14,9 +14,10 @@ from xfact.schema import Claim
 def predictions_table(
     name: str, claims: list[Claim], labels: list[str], logits: np.ndarray, attention: np.ndarray | None
 ) -> pd.DataFrame:
-    """id, split, language, site, gold, pred, p_<label> (softmax of the logits [N, labels]), attention_1.. in file order.
+    """id, split, language, site, gold, pred, p_<label> (softmax of the logits), attention_1..; rows in file order.
 
-    The prediction is the largest logit, a tie going to the first label.
+    `logits` are [N, labels], `attention` [N, snippets]. The prediction is the largest logit,
+    a tie going to the first label.
     """
     columns: dict[str, object] = {
         "id": [claim.id for claim in claims],

@@ -7,6 +7,7 @@ macro_f1_groups mean over (language, site) groups of each group's macro_f1 (the 
 """
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -57,7 +58,7 @@ class SplitScore(GroupScore):
     counts: str = "other"  # official, swallowed or other: the file's row count against the paper's
 
 
-Names = Sequence[str] | np.ndarray | pd.Series
+Names: TypeAlias = Sequence[str] | np.ndarray | pd.Series
 
 
 def macro_f1(gold: Names, pred: Names) -> float:

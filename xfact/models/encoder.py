@@ -31,7 +31,7 @@ class Encoder(nn.Module):
         self.dense = initialised(nn.Linear(self.hidden, self.hidden)) if pooling == "tanh" else None
         self.has_types = getattr(config, "type_vocab_size", 0) > 1
         if pooling != "pooler" and getattr(backbone, "pooler", None) is not None:
-            backbone.pooler = None  # unused weights would hang DDP
+            backbone.pooler = None  # type: ignore[assignment] # unused weights would hang DDP
 
     def forward(self, batch: Batch) -> Tensor:
         """[S, hidden] in the order of the batch's claims."""

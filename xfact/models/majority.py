@@ -13,7 +13,7 @@ from xfact.models.verifier import Verifier
 
 
 class Majority(Verifier):
-    """Counts labels; the logits are log frequencies (at least 1e-9), a tie goes to the first label in alphabetical order."""
+    """Counts labels; logits are log frequencies (at least 1e-9), a tie goes to the first label by name."""
 
     layout = "none"
 

@@ -1,6 +1,5 @@
 """task=report: the finished runs below a folder, as a table of mean and standard deviation over seeds."""
 
-import glob
 from pathlib import Path
 
 from rich.console import Console
@@ -14,23 +13,27 @@ from xfact.screen import say
 
 def report(config: Config) -> None:
     """Print the table of `runs`; runs that are not finished are named, not scored."""
-    results, others = [], []
-    for folder in run_folders(str(config.runs)):
-        result = read_result(folder)
-        if result is not None:
-            (results if result.status == "finished" else others).append((folder, result))
+    found = [(folder, result) for folder in run_folders(str(config.runs)) if (result := read_result(folder))]
+    results = sorted((result for _, result in found if result.status == "finished"), key=table_order)
     if not results:
         raise UserError(f"runs={config.runs}: no finished run here")
-    for folder, result in others:
-        say(f"left out: {folder} is {result.status}" + (f" ({result.error})" if result.error else ""))
-    results.sort(key=lambda pair: table_order(pair[1]))
-    print_mean_table([result for _, result in results], Console(highlight=False))
+    for folder, result in found:
+        if result.status != "finished":
+            say(f"left out: {folder} is {result.status}" + (f" ({result.error})" if result.error else ""))
+    print_mean_table(results, Console(highlight=False))
 
 
 def run_folders(pattern: str) -> list[Path]:
     """Folders with a result.json below a folder, or matching a glob."""
-    places = [Path(place) for place in sorted(glob.glob(pattern))]
-    return sorted({path.parent for place in places for path in place.rglob("result.json")})
+    path = Path(pattern)
+    places = [path] if path.is_dir() else Path(path.anchor).glob(str(path.relative_to(path.anchor)))
+    found = {result.parent for place in places for result in place.rglob("result.json") if not hidden(result, place)}
+    return sorted(found)
+
+
+def hidden(path: Path, root: Path) -> bool:
+    """Whether a folder between root and path is hidden: runs kept aside lie in one."""
+    return any(part.startswith(".") for part in path.relative_to(root).parts)
 
 
 def table_order(result: Result) -> tuple:

@@ -1,19 +1,11 @@
 """`task=stats`: the paper's Tables 2 and 6 counted from the data at hand, and the claims that occur more than once."""
 
-import csv
-import io
-import os
-import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from xfact.config import Config
@@ -22,6 +14,8 @@ from xfact.data.duplicates import Group, conflicts, groups, repeats, standing
 from xfact.data.languages import name_and_family
 from xfact.data.text import MISSING
 from xfact.errors import UserError
+from xfact.files import write_text
+from xfact.report.grid import Cell, Table, csv_text, cut, escaped, markdown_table, rich_table, shown, stdout_console
 from xfact.schema import OFFICIAL_ROWS, Claim
 from xfact.screen import say
 
@@ -37,11 +31,8 @@ PAPER_ORDER = (
 )
 QUANTILES = {"p5": 5, "p50": 50, "p95": 95, "max": 100}
 MATCH = {"official": "yes", "swallowed": "no: swallowed", "other": "no"}
-CLAIM_CHARACTERS = 100
 CONFLICTS_ON_SCREEN = 12
-WIDTH = 100  # of output that goes to a file or pipe
 
-Cell = str | int | float | None
 Splits = Mapping[str, Sequence[Claim]]
 
 
@@ -76,18 +67,6 @@ class SplitStats:
         return None if self.official_rows is None else MATCH[self.report.counts]
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table to be shown as text or Markdown; the first `texts` columns hold words, the others numbers."""
-
-    title: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    texts: int = 1
-    note: str = ""
-    on_screen: int | None = None  # rows shown there; None is all
-
-
 def stats(config: Config) -> None:
     """Print what the data source holds and write stats.md, splits.csv, sources.csv and duplicates.csv."""
     corpus = Corpus(config.data)
@@ -106,7 +85,8 @@ def stats(config: Config) -> None:
     files = {"stats.md": markdown(corpus, counted, tables)}
     for table in (splits_csv(counted), sources_csv(splits), duplicates_csv(found)):
         files[table.title] = csv_text(table)
-    write(folder, files)
+    for name, text in files.items():
+        write_text(folder / name, text)
     stdout_console().print(Text(f"written to {folder}: {', '.join(files)}"), soft_wrap=True)
 
 
@@ -310,28 +290,7 @@ def duplicates_csv(found: Sequence[Group]) -> Table:
     return Table("duplicates.csv", header, rows)
 
 
-# Rendering
-
-
-def shown(cell: Cell) -> str:
-    """A cell as text: thousands separated, one decimal, a dash for nothing."""
-    if cell is None:
-        return "-"
-    if isinstance(cell, float):
-        return f"{cell:,.1f}"
-    return f"{cell:,}" if isinstance(cell, int) else cell
-
-
-def cut(claim: str) -> str:
-    """The claim on one line without control characters, at most 100 characters of it."""
-    line = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", claim).split())
-    return line if len(line) <= CLAIM_CHARACTERS else line[: CLAIM_CHARACTERS - 1] + "…"
-
-
-def stdout_console() -> Console:
-    """The console of asked-for output: as wide as the terminal, or 100 columns into a file or pipe."""
-    fixed = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
-    return Console(file=sys.stdout, highlight=False, width=fixed)
+# Screen and Markdown
 
 
 def show(corpus: Corpus, tables: Sequence[Table]) -> None:
@@ -351,51 +310,8 @@ def show(corpus: Corpus, tables: Sequence[Table]) -> None:
     console.print()
 
 
-def rich_table(table: Table) -> RichTable:
-    """The table, or its first rows, for the screen."""
-    drawn = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    drawn.leading = any("\n" in shown(cell) for row in table.rows for cell in row)
-    for position, name in enumerate(table.header):
-        drawn.add_column(name, justify="left" if position < table.texts else "right", overflow="fold")
-    for row in table.rows[: table.on_screen]:
-        drawn.add_row(*(Text(shown(cell)) for cell in row))
-    return drawn
-
-
-def escaped(text: str) -> str:
-    """Text for a Markdown table's cell: nothing of it is markup, and its lines stay in the cell."""
-    return re.sub(r"([\\|`*_~<>\[\]&$])", r"\\\1", text).replace("\n", "<br>")
-
-
-def markdown_table(table: Table) -> str:
-    """The table in Markdown under its title."""
-    rule = ["---" if position < table.texts else "---:" for position in range(len(table.header))]
-    rows = [[escaped(shown(cell)) for cell in row] for row in table.rows]
-    lines = [f"| {' | '.join(row)} |" for row in ([escaped(name) for name in table.header], rule, *rows)]
-    return "\n".join([f"## {table.title}", "", *lines, *(["", escaped(table.note)] if table.note else [])])
-
-
 def markdown(corpus: Corpus, counted: Sequence[SplitStats], tables: Iterable[Table]) -> str:
     """stats.md: caveats, the files with the hash of their content, the tables."""
     parts = [f"# {escaped(corpus.name)}", *corpus.caveats]
     parts.append("\n".join(f"- {s.name}: {escaped(s.report.line())}; SHA-256 {s.report.version}" for s in counted))
     return "\n\n".join([*parts, *(markdown_table(table) for table in tables)]) + "\n"
-
-
-def csv_text(table: Table) -> str:
-    """The table as CSV; text is quoted, so a lone carriage return or quote in a claim stays in its field."""
-    text = io.StringIO(newline="")
-    csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerows([table.header, *table.rows])
-    return text.getvalue()
-
-
-def write(folder: Path, files: Mapping[str, str]) -> None:
-    """Write each file under a temporary name and rename it, so that a reader never sees half of one."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            temporary = folder / f".{name}.{os.getpid()}"
-            temporary.write_text(text, encoding="utf-8", newline="")
-            temporary.replace(folder / name)
-    except OSError as error:
-        raise UserError(f"output={folder}: cannot write there ({error})") from None

@@ -4,6 +4,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import mean, stdev
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -15,9 +16,9 @@ DEFINITION = "macro-F1 x 100 over the classes in gold or predictions (the paper'
 
 
 def print_scores(splits: dict[str, SplitScore], dev: SplitScore | None = None) -> None:
-    """One row a split: all three macro-F1 and accuracy, x 100."""
-    table = Table(title="scores x 100", title_justify="left")
-    for column in ("split", "rows", "macro_f1", "macro_f1_gold", "macro_f1_7", "accuracy", "not in train: macro_f1"):
+    """One row a split: all three macro-F1 and accuracy, x 100; macro_f1 of the rows whose claim is not in train."""
+    table = Table(title="scores x 100", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in ("split", "rows", "macro_f1", "macro_f1_gold", "macro_f1_7", "accuracy", "not in train"):
         table.add_column(column, justify="left" if column == "split" else "right")
     for name, score in _rows(splits, dev):
         fresh = score.not_in_train
@@ -78,7 +79,8 @@ def _print_data_table(results: list[Result], data: str, out: Console) -> None:
     for result in results:
         rows[_setting(result)].append(result)
     splits = list(dict.fromkeys(name for result in results for name in result.splits))
-    table = Table(title=f"data: {data} - {DEFINITION}, mean (sd, n - 1) over seeds", title_justify="left")
+    table = Table(title=f"data: {data} - {DEFINITION}, mean (sd, n - 1) over seeds")
+    table.title_justify, table.box, table.pad_edge, table.show_edge = "left", box.SIMPLE_HEAD, False, False
     table.add_column("model")
     table.add_column("encoder")
     table.add_column("seeds", justify="right")
@@ -87,7 +89,10 @@ def _print_data_table(results: list[Result], data: str, out: Console) -> None:
     table.add_column("s / run", justify="right")
     for group in rows.values():
         first = group[0]
-        cells = [_cell([r.dev for r in group if r.dev]), *(_cell([r.splits[s] for r in group if s in r.splits]) for s in splits)]
+        cells = [
+            _cell([r.dev for r in group if r.dev]),
+            *(_cell([r.splits[s] for r in group if s in r.splits]) for s in splits),
+        ]
         seconds = f"{mean(result.seconds for result in group):.0f}"
         table.add_row(row_name(first), first.encoder or "-", str(len(group)), *cells, seconds)
     out.print(table)

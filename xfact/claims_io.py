@@ -1,0 +1,167 @@
+"""Claims to be predicted, read from TSV, CSV, JSON lines, Parquet or standard input, and verdicts written."""
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+import pandas as pd
+
+from xfact.errors import DataError, UserError
+from xfact.files import temporary
+from xfact.screen import warn
+
+FORMATS = (".tsv", ".csv", ".jsonl", ".parquet")
+Row = dict[str, Any]
+
+
+def read_claims(place: str, stdin: IO[bytes]) -> list[Row]:
+    """Rows by column name. Standard input (`-`) may be any text format: JSON lines, a table with a header that names
+    `claim`, or one claim a line."""
+    if place == "-":
+        return read_text(stdin.read(), "standard input", guess=True)
+    path = Path(place)
+    if path.suffix not in FORMATS:
+        raise UserError(f"input={place}: the name must end in {', '.join(FORMATS)}, or be - for standard input")
+    if not path.is_file():
+        raise UserError(f"input={place}: no such file")
+    if path.suffix == ".parquet":
+        return read_parquet(path)
+    return read_text(path.read_bytes(), place, suffix=path.suffix)
+
+
+def read_parquet(path: Path) -> list[Row]:
+    """Rows of a Parquet file."""
+    import pyarrow.parquet as pq
+    from pyarrow import ArrowException
+
+    try:
+        rows = pq.read_table(path).to_pylist()
+    except (ArrowException, OSError) as error:
+        raise DataError(f"{path}: not a Parquet file ({str(error).splitlines()[0]})") from None
+    return with_claim(rows, str(path), list(rows[0]) if rows else [])
+
+
+def read_text(data: bytes, place: str, suffix: str = "", guess: bool = False) -> list[Row]:
+    """Rows of text in the suffix's format, or in the one it looks like."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{place}: not UTF-8 (byte {data[error.start]:#04x} at {error.start})") from None
+    if guess:
+        suffix = looks_like(text)
+    if suffix == ".jsonl":
+        return read_jsonl(text, place)
+    if suffix == ".csv":
+        return read_csv(text, place)
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    if suffix == ".tsv":
+        return read_tsv_rows(lines, place)
+    return [{"claim": line} for line in lines if line.strip()]
+
+
+def looks_like(text: str) -> str:
+    """The suffix of the format that a text without a name is in; empty for one claim a line."""
+    first = text.split("\n", 1)[0].strip()
+    if first.startswith("{"):
+        return ".jsonl"
+    if "claim" in [name.strip() for name in first.split("\t")]:
+        return ".tsv"
+    return ".csv" if "claim" in [name.strip().strip('"') for name in first.split(",")] else ""
+
+
+def read_tsv_rows(lines: list[str], place: str) -> list[Row]:
+    """Tab-separated rows under a header; quotes are literal."""
+    header = [name.strip() for name in lines[0].split("\t")]
+    rows = []
+    for number, line in enumerate(lines[1:], start=2):
+        if not line:
+            continue
+        fields = line.split("\t")
+        if len(fields) != len(header):
+            raise DataError(f"{place}:{number}: {len(fields)} fields where the header has {len(header)}")
+        rows.append(dict(zip(header, fields, strict=True)))
+    return with_claim(rows, place, header)
+
+
+def read_csv(text: str, place: str) -> list[Row]:
+    """Comma-separated rows under a header, quoted as usual."""
+    csv.field_size_limit(sys.maxsize)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows, header = [], []
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        for fields in reader:
+            if len(fields) not in (0, len(header)):
+                raise DataError(f"{place}:{reader.line_num}: {len(fields)} fields where the header has {len(header)}")
+            if fields:
+                rows.append(dict(zip(header, fields, strict=True)))
+    except csv.Error as error:
+        raise DataError(f"{place}:{reader.line_num}: {error}") from None
+    return with_claim(rows, place, header)
+
+
+def read_jsonl(text: str, place: str) -> list[Row]:
+    """One JSON object a line."""
+    rows = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise DataError(f"{place}:{number}: not JSON ({error})") from None
+        if not isinstance(row, dict) or "claim" not in row:
+            raise DataError(f'{place}:{number}: not an object with the key "claim"')
+        rows.append(row)
+    return with_claim(rows, place, ["claim"])
+
+
+def with_claim(rows: list[Row], place: str, header: list[str]) -> list[Row]:
+    """The rows, if there are any and the column `claim` is there."""
+    if "claim" not in header:
+        raise DataError(f"{place}: no column `claim` (columns: {', '.join(header) or 'none'})")
+    if not rows:
+        raise DataError(f"{place}: a header and no claims")
+    return rows
+
+
+def write_table(table: pd.DataFrame, place: str) -> None:
+    """Verdicts as TSV on standard output (`-`), or to a file in the format of its name, whole or not at all."""
+    if place == "-":
+        sys.stdout.write(tsv(table))
+        return
+    path = Path(place)
+    if path.suffix not in FORMATS:
+        raise UserError(f"output={place}: the name must end in {', '.join(FORMATS)}, or be - for standard output")
+    with temporary(path) as unfinished:
+        if path.suffix == ".parquet":
+            table.to_parquet(unfinished, index=False)
+        elif path.suffix == ".csv":
+            table.to_csv(unfinished, index=False)
+        elif path.suffix == ".jsonl":
+            lines = (json.dumps(row, ensure_ascii=False) for row in table.to_dict(orient="records"))
+            unfinished.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        else:
+            unfinished.write_text(tsv(table), encoding="utf-8", newline="")
+
+
+def tsv(table: pd.DataFrame) -> str:
+    r"""Tab-separated, quotes literal; a tab or line break inside a claim is written \t, \n or \r, and that is said."""
+    escapes = str.maketrans({"\t": r"\t", "\n": r"\n", "\r": r"\r"})
+    columns = {name: [cell(value) for value in table[name]] for name in table}
+    escaped = {name: [value.translate(escapes) for value in values] for name, values in columns.items()}
+    changed = sum(a != b for a, b in zip(columns["claim"], escaped["claim"], strict=True))
+    if changed:
+        warn(
+            f"{changed:,} claims hold tabs or line breaks, written as \\t, \\n, \\r; output=x.jsonl keeps them as given"
+        )
+    rows = zip(*escaped.values(), strict=True)
+    return "".join("\t".join(row) + "\n" for row in [list(escaped), *map(list, rows)])
+
+
+def cell(value: Any) -> str:
+    """A number with six digits, a text as it is."""
+    return f"{value:.6f}" if isinstance(value, float) else str(value)

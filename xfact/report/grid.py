@@ -1,0 +1,83 @@
+"""A table of plain cells, shown as text, Markdown or CSV."""
+
+import csv
+import io
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+CLAIM_CHARACTERS = 100
+WIDTH = 100  # of output that goes to a file or pipe
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to be shown as text or Markdown; the first `texts` columns hold words, the others numbers."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    texts: int = 1
+    note: str = ""
+    on_screen: int | None = None  # rows shown there; None is all
+
+
+def shown(cell: Cell) -> str:
+    """A cell as text: thousands separated, one decimal, a dash for nothing."""
+    if cell is None:
+        return "-"
+    if isinstance(cell, float):
+        return f"{cell:,.1f}"
+    return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def cut(claim: str) -> str:
+    """The claim on one line without control characters, at most 100 characters of it."""
+    line = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", claim).split())
+    return line if len(line) <= CLAIM_CHARACTERS else line[: CLAIM_CHARACTERS - 1] + "…"
+
+
+def stdout_console() -> Console:
+    """The console of asked-for output: as wide as the terminal, or 100 columns into a file or pipe."""
+    fixed = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
+    return Console(file=sys.stdout, highlight=False, width=fixed)
+
+
+def rich_table(table: Table) -> RichTable:
+    """The table, or its first rows, for the screen."""
+    drawn = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    drawn.leading = any("\n" in shown(cell) for row in table.rows for cell in row)
+    for position, name in enumerate(table.header):
+        drawn.add_column(name, justify="left" if position < table.texts else "right", overflow="fold")
+    for row in table.rows[: table.on_screen]:
+        drawn.add_row(*(Text(shown(cell)) for cell in row))
+    return drawn
+
+
+def escaped(text: str) -> str:
+    """Text for a Markdown table's cell: nothing of it is markup, and its lines stay in the cell."""
+    return re.sub(r"([\\|`*_~<>\[\]&$])", r"\\\1", text).replace("\n", "<br>")
+
+
+def markdown_table(table: Table) -> str:
+    """The table in Markdown under its title."""
+    rule = ["---" if position < table.texts else "---:" for position in range(len(table.header))]
+    rows = [[escaped(shown(cell)) for cell in row] for row in table.rows]
+    lines = [f"| {' | '.join(row)} |" for row in ([escaped(name) for name in table.header], rule, *rows)]
+    return "\n".join([f"## {table.title}", "", *lines, *(["", escaped(table.note)] if table.note else [])])
+
+
+def csv_text(table: Table) -> str:
+    """The table as CSV; text is quoted, so a lone carriage return or quote in a claim stays in its field."""
+    text = io.StringIO(newline="")
+    csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerows([table.header, *table.rows])
+    return text.getvalue()
