@@ -38,10 +38,10 @@ def read_parquet(path: Path) -> list[Row]:
     from pyarrow import ArrowException
 
     try:
-        rows = pq.read_table(path).to_pylist()
+        table = pq.read_table(path)
     except (ArrowException, OSError) as error:
         raise DataError(f"{path}: not a Parquet file ({str(error).splitlines()[0]})") from None
-    return with_claim(rows, str(path), list(rows[0]) if rows else [])
+    return with_claim(table.to_pylist(), str(path), table.column_names)
 
 
 def read_text(data: bytes, place: str, suffix: str = "", guess: bool = False) -> list[Row]:
@@ -111,6 +111,9 @@ def read_jsonl(text: str, place: str) -> list[Row]:
             continue
         try:
             row = json.loads(line)
+            json.dumps(row, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise DataError(f"{place}:{number}: half a character ({error.object[error.start]!a})") from None
         except ValueError as error:
             raise DataError(f"{place}:{number}: not JSON ({error})") from None
         if not isinstance(row, dict) or "claim" not in row:
@@ -140,7 +143,8 @@ def write_table(table: pd.DataFrame, place: str) -> None:
         if path.suffix == ".parquet":
             table.to_parquet(unfinished, index=False)
         elif path.suffix == ".csv":
-            table.to_csv(unfinished, index=False)
+            # Every text quoted: pandas would leave a claim with a lone CR bare, which readers take for two rows.
+            table.to_csv(unfinished, index=False, quoting=csv.QUOTE_NONNUMERIC)
         elif path.suffix == ".jsonl":
             lines = (json.dumps(row, ensure_ascii=False) for row in table.to_dict(orient="records"))
             unfinished.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -8,6 +8,7 @@ import ast
 import difflib
 import importlib.util
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -18,6 +19,8 @@ from xfact.schema import LABELS, SNIPPETS, canonical_label
 
 MetadataField = Literal["language", "site", "claimant", "claim_date", "review_date"]
 METADATA_FIELDS = get_args(MetadataField)
+
+SHORTEST = 4  # max_length: a token beside the three special ones of a pair
 
 PACKAGE = Path(__file__).parent
 TINY = PACKAGE / "models" / "tiny"
@@ -33,19 +36,24 @@ POSITIONS = {
 
 def _text(value: Any) -> Any:
     # Hydra reads [true,false] as booleans, YAML reads no as false: both are labels or languages here.
-    return [{True: "true", False: "false"}.get(v, v) if isinstance(v, bool) else v for v in _listed(value)]
+    return _each(value, lambda v: str(v).lower() if isinstance(v, bool) else v)
 
 
 def _language(value: Any) -> Any:
-    return ["no" if v is False else v for v in _listed(value)]
+    return _each(value, lambda v: "no" if v is False else v)
+
+
+def _each(value: Any, change: Callable[[Any], Any]) -> Any:
+    listed = _listed(value)
+    return [change(v) for v in listed] if isinstance(listed, list | tuple) else listed
 
 
 def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str | bool) else value
 
 
-def _label(value: str) -> str:
-    label = canonical_label(value)
+def _label(value: Any) -> str:
+    label = canonical_label(str(value))
     if label not in LABELS:
         near = difflib.get_close_matches(label, LABELS, n=1)
         raise ValueError(f"{value!r} is none of the seven labels" + (f"; did you mean {near[0]!r}?" if near else ""))
@@ -166,11 +174,13 @@ def constructor_arguments(target: str) -> dict[str, tuple[str | None, Any]]:
     """Argument -> (annotation, default) of the class `package.module.Class`, from its source; `...` is no default."""
     module, _, name = target.rpartition(".")
     try:
-        spec = importlib.util.find_spec(module)
+        spec = importlib.util.find_spec(module) if module else None
     except (ImportError, ValueError) as error:
         raise UserError(f"_target_: {target}: {error}") from None
     if spec is None or spec.origin is None:
         raise UserError(f"_target_: there is no module {module!r}")
+    if not spec.origin.endswith(".py"):
+        raise UserError(f"_target_: {module} is not written in Python")
     for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef) and node.name == name:
             for item in node.body:
@@ -216,7 +226,7 @@ PLAIN_TYPES: dict[str, Any] = {
 
 def check_target(place: str, section: dict[str, Any]) -> None:
     """Raise UserError unless the section's keys are arguments of its class, with values of the annotated types."""
-    if "_target_" not in section:
+    if not isinstance(section.get("_target_"), str):
         raise UserError(f"{place}: _target_ is missing (the class, as package.module.Class)")
     known = {k: v for k, v in constructor_arguments(section["_target_"]).items() if k not in RUNTIME_ARGUMENTS}
     for key, value in section.items():
@@ -227,7 +237,7 @@ def check_target(place: str, section: dict[str, Any]) -> None:
         annotation = PLAIN_TYPES.get(known[key][0] or "")
         if annotation is not None:
             try:
-                TypeAdapter(annotation).validate_python(value)
+                TypeAdapter(annotation).validate_python(value, strict=True)
             except ValidationError as error:
                 raise UserError(f"{place}.{key}={value}: {error.errors()[0]['msg']}") from None
     absent = [key for key, (_, default) in known.items() if default is ... and key not in section]
@@ -294,8 +304,11 @@ def usable_positions(config: dict[str, Any]) -> int | None:
 
 
 def check_lengths(config: Config) -> None:
-    """Reject a max_length beyond the encoder's positions."""
+    """Reject a max_length beyond the encoder's positions, or with no room beside the special tokens."""
     length, bound = config.model.get("max_length"), positions(config.encoder.name) if config.uses_encoder else None
+    if length is not None and config.uses_encoder and length < SHORTEST:
+        # The tokenizer would not cut at all.
+        raise UserError(f"model.max_length={length}: at least {SHORTEST} (a pair of texts has three special tokens)")
     if length is not None and bound is not None and length > bound:
         raise UserError(
             f"model.max_length={length}: encoder {config.encoder.name} has {bound} positions; lower model.max_length"

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from xfact.errors import Failure, UserError
@@ -16,9 +16,10 @@ def temporary(path: Path) -> Iterator[Path]:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        is_folder = path.is_dir()
     except OSError as error:
         raise UserError(f"{path}: cannot be written ({error.strerror})") from None
-    if path.is_dir():
+    if is_folder:
         raise UserError(f"{path}: cannot be written (it is a folder)")
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -27,7 +28,8 @@ def temporary(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise Failure(f"{path}: writing failed ({error.strerror or error})") from None
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):  # a name too long for the system: there is no such file
+            unfinished.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -57,7 +57,9 @@ class Tokeniser:
 
     def _warn_if_it_strips_vowel_signs(self) -> None:
         normalizer = self.backend.normalizer
-        if normalizer is not None and "\u093f" not in normalizer.normalize_str("\u0915\u093f"):
+        # Hindi u and i, Tamil ii: BERT's uncased normalizer strips non-spacing marks (u, ii), others all marks.
+        signs = "\u0941\u093f\u0bc0"
+        if normalizer is not None and any(sign not in normalizer.normalize_str(f"\u0915{sign}") for sign in signs):
             warn(f"the tokenizer of {self.name} strips vowel signs of Hindi, Tamil and other scripts; use a cased one")
 
     def fingerprint(self) -> str:

@@ -3,8 +3,10 @@
 import difflib
 import gzip
 import hashlib
+import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Literal, cast
 
@@ -14,9 +16,14 @@ from xfact.schema import COLUMNS, LABELS, SNIPPETS, Claim, canonical_label
 BadRows = Literal["error", "drop"]
 
 
-def open_bytes(path: Path) -> IO[bytes]:
-    """The file's bytes, decompressed if its name ends in .gz."""
-    return cast(IO[bytes], gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb"))
+@contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """The file's bytes, decompressed if its name ends in .gz; DataError if that cannot be done to its end."""
+    try:
+        with cast(IO[bytes], gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")) as file:
+            yield file
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(f"{path}: not a whole gzip file ({error})") from None
 
 
 def content_hash(path: Path) -> str:

@@ -1,0 +1,340 @@
+"""Token arrays hold the tokenizer's own ids, and batches give back every sequence of every row, each once."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from torch.utils.data import DataLoader
+from transformers import AutoTokenizer, BertConfig, PreTrainedTokenizerFast
+
+from xfact.config import TINY, DataConfig
+from xfact.data.batches import SEQUENCES_PER_GROUP, Batch, ByLength, Claims, Shuffled, pad
+from xfact.data.corpus import Corpus
+from xfact.data.text import TextOptions
+from xfact.data.tokens import CLAIMS_PER_CHUNK, TokenArrays, Tokeniser, token_arrays
+from xfact.errors import UserError
+
+LONG = "La percentuale di disoccupati in Italia è cresciuta dal 2010 al 2020. " * 40
+TEXTS = ["", "Il PIL è cresciuto", "यह दावा सच नहीं है", "முதலமைச்சர்", "هذا الخبر", "a\nb\tc", "  12% ", LONG]
+# Ids of the embedded tokenizer: 2 and 3 are [CLS] and [SEP], 1 is [UNK].
+GOLDEN = [
+    ("Il PIL è cresciuto: «12%»", [2, 1505, 14681, 130, 5297, 11788, 1034, 30, 97, 1637, 9, 103, 3]),
+    ("यह दावा सच नहीं है कि सरकार", [2, 2217, 2197, 3407, 2013, 1021, 1143, 3665, 3]),
+    ("முதலமைச்சர்", [2, 403, 768, 801, 838, 769, 765, 836, 767, 836, 803, 767, 3]),
+    ("هذا الخبر", [2, 2317, 9063, 3]),
+    ("TÜRKİYE'de İstanbul", [2, 10196, 637, 656, 8157, 559, 11, 910, 5129, 3]),
+    ("Российский ეს", [2, 1, 1, 3]),
+]
+CASED = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
+
+
+@pytest.fixture(scope="module")
+def tiny() -> Tokeniser:
+    return Tokeniser("tiny", 32)
+
+
+@pytest.fixture(scope="module")
+def own():
+    """The tokenizer as transformers gives it."""
+    return AutoTokenizer.from_pretrained(TINY)
+
+
+def arrays_of(sequences, tokeniser: Tokeniser, cache: Path) -> TokenArrays:
+    return token_arrays(sequences, len(sequences), len(sequences[0]), tokeniser, cache)
+
+
+def save_tokenizer(folder: Path, normalizer: normalizers.Normalizer = CASED, second_segment: int = 1) -> Path:
+    """A WordPiece tokenizer of single characters."""
+    signs = "abcdefghiकिुகீ"
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *signs, *[f"##{sign}" for sign in signs]]
+    vocabulary = {word: number for number, word in enumerate(words)}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizer
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair=f"[CLS] $A [SEP] $B:{second_segment} [SEP]:{second_segment}",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+    )
+    special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special).save_pretrained(folder)
+    BertConfig(vocab_size=len(vocabulary)).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize(("text", "ids"), GOLDEN)
+def test_ids_of_the_embedded_tokenizer_are_pinned(tiny, text, ids):
+    assert tiny.encode([(text, None)]).to_pydict()["ids"] == [ids]
+
+
+def test_the_embedded_tokenizer_keeps_vowel_signs_and_case(own):
+    assert own.tokenize("कि की क") == ["कि", "की", "क"]
+    assert "".join(own.tokenize("முதலமைச்சர்")).replace("##", "") == "முதலமைச்சர்"
+    assert own.tokenize("Il") != own.tokenize("il")
+
+
+def test_ids_are_the_tokenizers_own_cut_on_the_right(tmp_path, tiny, own):
+    arrays = arrays_of([[(text, None)] for text in TEXTS], tiny, tmp_path)
+    assert (arrays.claims, arrays.per_claim, arrays.lengths.shape) == (len(TEXTS), 1, (len(TEXTS), 1))
+    for row, text in enumerate(TEXTS):
+        ids, second = arrays.sequence(row, 0)
+        expected = own(text, truncation=True, max_length=32)["input_ids"]
+        assert ids.tolist() == expected
+        assert second == len(ids) == arrays.lengths[row, 0]
+    uncut = own(LONG)["input_ids"]
+    assert len(uncut) > 512
+    assert arrays.sequence(len(TEXTS) - 1, 0)[0].tolist() == [*uncut[:31], uncut[-1]]
+
+
+@pytest.mark.parametrize("max_length", [4, 360, 512])
+def test_no_sequence_is_longer_than_max_length(max_length):
+    tokeniser = Tokeniser("tiny", max_length)
+    texts = [(LONG, None), (LONG, ""), ("", LONG), (LONG, LONG)]
+    assert [len(ids) for ids in tokeniser.encode(texts).to_pydict()["ids"]] == [max_length] * 4
+
+
+def test_pairs_are_the_tokenizers_own_cut_longest_first(tmp_path, tiny, own):
+    pairs = [(one, other) for one in TEXTS for other in TEXTS]
+    arrays = arrays_of([[pair] for pair in pairs], tiny, tmp_path)
+    for row, (one, other) in enumerate(pairs):
+        ids, second = arrays.sequence(row, 0)
+        # As a list: given one pair alone, transformers takes an empty second text for none.
+        expected = own([(one, other)], truncation="longest_first", max_length=32, return_token_type_ids=True)
+        assert ids.tolist() == expected["input_ids"][0]
+        assert [0] * second + [1] * (len(ids) - second) == expected["token_type_ids"][0]
+
+
+def test_a_very_long_claim_with_an_empty_snippet_keeps_the_claim(tiny, own):
+    batch = tiny.encode([(LONG, ""), ("", LONG), (LONG, LONG)]).to_pydict()
+    words = own(LONG, add_special_tokens=False)["input_ids"]
+    cls, sep = own.cls_token_id, own.sep_token_id
+    assert batch["ids"][0] == [cls, *words[:29], sep, sep]
+    assert batch["ids"][1] == [cls, sep, *words[:29], sep]
+    assert batch["ids"][2] in ([cls, *words[:15], sep, *words[:14], sep], [cls, *words[:14], sep, *words[:15], sep])
+    assert batch["second"][:2] == [31, 2]
+
+
+def test_an_encoder_without_segments_has_no_second_one(tmp_path):
+    folder = save_tokenizer(tmp_path, second_segment=0)
+    batch = Tokeniser(str(folder), 16).encode([("abc", "de")]).to_pydict()
+    assert batch["second"] == [len(batch["ids"][0])] == [8]
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "left"),
+    [
+        (normalizers.BertNormalizer(lowercase=True), ["क", "##ि", "क", "க"]),  # as bert-base-multilingual-uncased
+        (normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents()]), ["क", "क", "க"]),
+    ],
+)
+def test_a_tokenizer_that_strips_vowel_signs_is_warned_of(tmp_path, capsys, normalizer, left):
+    uncased = save_tokenizer(tmp_path, normalizer)
+    assert Tokeniser(str(uncased), 16).tokenizer.tokenize("कि कु கீ") == left
+    said = capsys.readouterr().err
+    assert f"warning: the tokenizer of {uncased} strips vowel signs of Hindi, Tamil" in said
+
+
+def test_a_tokenizer_that_keeps_vowel_signs_is_not_warned_of(tmp_path, capsys):
+    cased = save_tokenizer(tmp_path)
+    assert Tokeniser(str(cased), 16).tokenizer.tokenize("कि कु கீ") == ["क", "##ि", "क", "##ु", "க", "##ீ"]
+    Tokeniser("tiny", 16)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_folder_that_is_no_encoder_is_named_in_one_line(tmp_path):
+    with pytest.raises(UserError) as caught:
+        Tokeniser(str(tmp_path), 16)
+    assert str(caught.value).startswith(f"encoder.name={tmp_path}: neither a folder with config.json and a tokenizer")
+    assert "\n" not in str(caught.value)
+
+
+def test_the_same_text_is_tokenised_once(tmp_path, tiny):
+    rows = [[(text, None)] for text in TEXTS]
+    first = arrays_of(rows, tiny, tmp_path)
+    (file,) = tmp_path.iterdir()
+    os.utime(file, ns=(1, 1))
+    second = arrays_of(rows, Tokeniser("tiny", 32), tmp_path)
+    assert list(tmp_path.iterdir()) == [file]
+    assert file.stat().st_mtime_ns == 1
+    assert [second.sequence(row, 0)[0].tolist() for row in range(len(rows))] == [
+        first.sequence(row, 0)[0].tolist() for row in range(len(rows))
+    ]
+
+
+def test_other_text_layout_length_or_tokenizer_is_tokenised_anew(tmp_path, tiny):
+    folder = save_tokenizer(tmp_path / "encoder")
+    cache = tmp_path / "cache"
+    arrays_of([[("a b", None)]], tiny, cache)
+    arrays_of([[("a c", None)]], tiny, cache)
+    arrays_of([[("a b", "")]], tiny, cache)
+    arrays_of([[("a", "b")]], tiny, cache)
+    arrays_of([[("a", None), ("b", None)]], tiny, cache)
+    arrays_of([[("a", None)], [("b", None)]], tiny, cache)
+    arrays_of([[("a b", None)]], Tokeniser("tiny", 31), cache)
+    arrays_of([[("a b", None)]], Tokeniser(str(folder), 32), cache)
+    assert len(list(cache.iterdir())) == 8
+
+
+def test_nothing_is_left_behind_when_tokenising_fails(tmp_path, tiny):
+    rows = [[("fine", None)]] * CLAIMS_PER_CHUNK + [[("half a character: \ud83d", None)]]
+    with pytest.raises(TypeError):
+        arrays_of(rows, tiny, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_beyond_one_chunk_are_each_in_their_place(tmp_path, tiny, own):
+    claims, _ = Corpus(DataConfig(limit=CLAIMS_PER_CHUNK + 6)).read("train.all.tsv")
+    text = TextOptions(num_snippets=1)
+    arrays = arrays_of([text.sequences(claim, "claim+snippets") for claim in claims], tiny, tmp_path)
+    assert (arrays.claims, arrays.per_claim) == (CLAIMS_PER_CHUNK + 6, 2)
+    for row in (0, 1, CLAIMS_PER_CHUNK - 1, CLAIMS_PER_CHUNK, CLAIMS_PER_CHUNK + 5):
+        for place, expected in enumerate((claims[row].claim, claims[row].evidence[0])):
+            ids = own(expected, truncation=True, max_length=32)["input_ids"]
+            assert arrays.sequence(row, place)[0].tolist() == ids
+            assert arrays.lengths[row, place] == len(ids)
+
+
+def test_padding_is_on_the_right_and_masked():
+    ids = [(np.array([2, 5, 3]), 3), (np.array([2, 5, 3, 6, 7, 3]), 3)]
+    assert {name: tensor.tolist() for name, tensor in pad(ids, pad_id=9).items()} == {
+        "input_ids": [[2, 5, 3, 9, 9, 9], [2, 5, 3, 6, 7, 3]],
+        "attention_mask": [[1, 1, 1, 0, 0, 0], [1, 1, 1, 1, 1, 1]],
+        "token_type_ids": [[0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1]],
+    }
+
+
+def sequences_of(batch: Batch) -> list[tuple[list[int], list[int]]]:
+    """(ids, segments) of each sequence, claim-major."""
+    rows = [
+        (ids[mask == 1].tolist(), types[mask == 1].tolist())
+        for group in batch.groups
+        for ids, mask, types in zip(group["input_ids"], group["attention_mask"], group["token_type_ids"], strict=True)
+    ]
+    return [rows[place] for place in batch.restore.tolist()]
+
+
+WORDS = st.lists(st.sampled_from(["a", "b", "c d e", "f g h i a b c d"]), max_size=6).map(" ".join)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    texts=st.integers(1, 4).flatmap(
+        lambda places: st.lists(
+            st.lists(st.tuples(WORDS, st.none() | WORDS), min_size=places, max_size=places), min_size=1, max_size=20
+        )
+    ),
+    data=st.data(),
+)
+def test_groups_and_restore_give_back_every_sequence(tmp_path_factory, tiny, texts, data):
+    arrays = arrays_of(texts, tiny, tmp_path_factory.mktemp("tokens"))
+    labels = np.arange(len(texts)) % 7
+    rows = np.array(data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1, max_size=30)))
+    batch = Claims(labels, arrays, tiny.pad_id)[rows, 99]
+    expected = [arrays.sequence(row, place) for row in rows for place in range(arrays.per_claim)]
+    assert sequences_of(batch) == [(ids.tolist(), [0] * second + [1] * (len(ids) - second)) for ids, second in expected]
+    assert (batch.index.tolist(), batch.labels.tolist(), batch.step_rows) == (rows.tolist(), labels[rows].tolist(), 99)
+
+
+def test_a_group_is_padded_to_its_own_longest_and_holds_sequences_of_like_length(tmp_path, tiny):
+    texts = [[("a " * (number % 29), None)] for number in range(64)]
+    batch = Claims(np.zeros(64, int), arrays_of(texts, tiny, tmp_path), tiny.pad_id)[np.arange(64), 64]
+    lengths = [group["attention_mask"].sum(1).tolist() for group in batch.groups]
+    assert len(lengths) == 64 // SEQUENCES_PER_GROUP
+    for group, own in zip(batch.groups, lengths, strict=True):
+        assert group["input_ids"].shape[1] == max(own)
+        assert bool((group["input_ids"][group["attention_mask"] == 0] == tiny.pad_id).all())
+    ordered = [length for group in lengths for length in group]
+    assert ordered == sorted(ordered)
+
+
+def test_a_split_without_tokens_has_labels_alone():
+    claims = Claims(np.array([3, 1, 2]), None, 0)
+    batch = claims[np.array([2, 0]), 2]
+    assert len(claims) == 3
+    assert (batch.index.tolist(), batch.labels.tolist(), batch.groups, len(batch.restore)) == ([2, 0], [2, 3], [], 0)
+
+
+def order(sampler: Shuffled, epoch: int = 0) -> list[int]:
+    sampler.set_epoch(epoch)
+    return [int(row) for part, _ in sampler for row in part]
+
+
+SIZES = {"rows": st.integers(1, 60), "batch_size": st.integers(1, 20), "accumulate": st.integers(1, 24)}
+
+
+@settings(deadline=None)
+@given(**SIZES, seed=st.integers(0, 2**32 - 1), epoch=st.integers(0, 20))
+def test_training_order_has_each_row_once_an_epoch_in_steps_that_know_their_rows(
+    rows, batch_size, accumulate, seed, epoch
+):
+    sampler = Shuffled(rows, batch_size, accumulate, seed)
+    sampler.set_epoch(epoch)
+    parts = list(sampler)
+    assert sorted(np.concatenate([part for part, _ in parts]).tolist()) == list(range(rows))
+    assert len(sampler) == len(parts)
+    steps, left = [], 0
+    for part, step_rows in parts:
+        assert len(part) > 0
+        if left == 0:
+            steps.append([])
+            left = step_rows
+        assert step_rows == left + sum(steps[-1])
+        steps[-1].append(len(part))
+        left -= len(part)
+    assert left == 0
+    full, rest = divmod(rows, batch_size)
+    assert [sum(step) for step in steps] == [batch_size] * full + [rest] * (rest > 0)
+    assert all(len(step) == min(accumulate, sum(step)) for step in steps)
+    assert all(max(step) - min(step) <= 1 for step in steps)
+
+
+@settings(deadline=None)
+@given(**SIZES, seed=st.integers(0, 2**32 - 1), epoch=st.integers(0, 20))
+def test_training_order_is_decided_by_seed_and_epoch_alone(rows, batch_size, accumulate, seed, epoch):
+    used = Shuffled(rows, batch_size, accumulate, seed)
+    torch.rand(1), np.random.rand(), order(used, 5)
+    assert order(used, epoch) == order(Shuffled(rows, 1, 1, seed), epoch)
+
+
+def test_training_order_differs_between_epochs_and_seeds():
+    orders = [order(Shuffled(1_000, 8, 1, seed), epoch) for seed in (0, 1, 2) for epoch in (0, 1, 2)]
+    assert len({tuple(one) for one in orders}) == 9
+    assert list(range(1_000)) not in orders
+
+
+@settings(deadline=None)
+@given(rows=st.integers(0, 60), batch_size=st.integers(1, 20))
+def test_evaluation_order_has_every_row_once(rows, batch_size):
+    sampler = ByLength(rows, batch_size, None)
+    parts = list(sampler)
+    assert [row for part, _ in parts for row in part] == list(range(rows))
+    assert len(sampler) == len(parts)
+    assert all(len(part) == size <= batch_size for part, size in parts)
+
+
+def test_evaluation_order_is_by_length(tmp_path, tiny):
+    texts = [[("a " * (number * 7 % 20), None), ("b", None)] for number in range(20)]
+    arrays = arrays_of(texts, tiny, tmp_path)
+    rows = [int(row) for part, _ in ByLength(20, 3, arrays) for row in part]
+    assert rows == sorted(range(20), key=lambda number: number * 7 % 20)
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 64])
+def test_a_loader_gives_every_row_with_its_own_label_and_tokens(tmp_path, tiny, batch_size):
+    claims, _ = Corpus(DataConfig(limit=50)).read("dev.all.tsv")
+    arrays = arrays_of([TextOptions().sequences(claim, "claim+snippets") for claim in claims], tiny, tmp_path)
+    dataset = Claims(np.arange(50) + 100, arrays, tiny.pad_id)
+    for sampler in (Shuffled(50, batch_size, 1, 1), ByLength(50, batch_size, arrays)):
+        seen = []
+        for batch in DataLoader(dataset, sampler=sampler, batch_size=None):
+            rows = batch.index.tolist()
+            assert batch.labels.tolist() == [row + 100 for row in rows]
+            ids = [ids for ids, _ in sequences_of(batch)]
+            assert ids == [arrays.sequence(row, place)[0].tolist() for row in rows for place in range(6)]
+            seen += rows
+        assert sorted(seen) == list(range(50))

@@ -1,0 +1,109 @@
+"""A file is whole or not there."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from xfact.errors import Failure, UserError
+from xfact.files import temporary, write_text
+
+FULL = Path("/dev/full")  # writing to it fails as on a full disk
+
+
+def test_a_file_appears_when_it_is_whole(tmp_path):
+    path = tmp_path / "new" / "folder" / "x.txt"
+    with temporary(path) as unfinished:
+        unfinished.write_text("half")
+        assert unfinished.parent == path.parent
+        assert not path.exists()
+        unfinished.write_text("whole")
+    assert path.read_text() == "whole"
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), SystemExit(1)])
+def test_nothing_is_left_when_writing_fails(tmp_path, error):
+    with pytest.raises(type(error)), temporary(tmp_path / "x.txt") as unfinished:
+        unfinished.write_text("half")
+        raise error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_old_file_stays_when_writing_fails(tmp_path):
+    path = tmp_path / "x.txt"
+    write_text(path, "old")
+    with pytest.raises(ValueError, match="no"), temporary(path) as unfinished:
+        unfinished.write_text("half")
+        raise ValueError("no")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_old_file_is_replaced(tmp_path):
+    path = tmp_path / "x.txt"
+    write_text(path, "old and longer")
+    write_text(path, "new")
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
+def test_a_full_disk_is_a_failure_in_one_line_and_leaves_nothing(tmp_path):
+    path = tmp_path / "x.txt"
+    with pytest.raises(Failure) as caught, temporary(path) as unfinished:
+        unfinished.write_text("half")
+        FULL.write_text("more")
+    assert str(caught.value) == f"{path}: writing failed (No space left on device)"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_writer_that_wrote_nothing_is_a_failure(tmp_path):
+    with pytest.raises(Failure, match="No such file or directory"), temporary(tmp_path / "x.txt"):
+        pass
+
+
+def test_a_folder_is_no_place_for_a_file(tmp_path):
+    (tmp_path / "x.txt").mkdir()
+    with pytest.raises(UserError, match=r"x\.txt: cannot be written \(it is a folder\)"):
+        write_text(tmp_path / "x.txt", "text")
+    assert list(tmp_path.iterdir()) == [tmp_path / "x.txt"]
+
+
+def test_a_file_is_no_place_for_a_folder(tmp_path):
+    (tmp_path / "x").write_text("a file")
+    with pytest.raises(UserError, match=r"x/y\.txt: cannot be written"):
+        write_text(tmp_path / "x" / "y.txt", "text")
+
+
+@pytest.mark.parametrize(("length", "error"), [(250, Failure), (300, UserError)])
+def test_a_name_too_long_is_an_error_in_one_line(tmp_path, length, error):
+    with pytest.raises(error, match="File name too long"):
+        write_text(tmp_path / ("x" * length), "text")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["", "перевірка\u2028 \x85 कि", "a\r\nb\r"])
+def test_text_is_utf8_as_given(tmp_path, text):
+    write_text(tmp_path / "x.txt", text)
+    assert (tmp_path / "x.txt").read_bytes() == text.encode("utf-8")
+
+
+def test_text_that_is_no_utf8_leaves_nothing(tmp_path):
+    with pytest.raises(UnicodeEncodeError):
+        write_text(tmp_path / "x.txt", "\ud83d")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_never_sees_half_a_file(tmp_path):
+    path = tmp_path / "x.txt"
+    texts = ["a" * 200_000, "b" * 100_000]
+    write_text(path, texts[0])
+    writer = threading.Thread(target=lambda: [write_text(path, texts[turn % 2]) for turn in range(60)])
+    writer.start()
+    seen = set()
+    while writer.is_alive():
+        seen.add(path.read_text())
+    writer.join()
+    assert seen <= set(texts)
+    assert list(tmp_path.iterdir()) == [path]
