@@ -169,6 +169,10 @@ class Config(Section):
     def uses_encoder(self) -> bool:
         return "encoder" in constructor_arguments(self.model["_target_"])
 
+    @property
+    def uses_optim(self) -> bool:
+        return "optim" in constructor_arguments(self.model["_target_"])
+
 
 def constructor_arguments(target: str) -> dict[str, tuple[str | None, Any]]:
     """Argument -> (annotation, default) of the class `package.module.Class`, from its source; `...` is no default."""

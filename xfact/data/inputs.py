@@ -46,24 +46,12 @@ class Inputs:
 
     def read(self, file: str, name: str, training: bool = False) -> Split:
         """The split of one file; augmentation and random evidence are for training only."""
-        claims, report = self.corpus.read_or_fail(file, name)
         if training:
-            claims = claims + self._augmentation(report)
+            claims, report = training_rows(self.corpus, self.augment, file)
+        else:
+            claims, report = self.corpus.read_or_fail(file, name)
         claims = assign(claims, self.evidence, training)
         return Split(name, claims, self.dataset(claims), report)
-
-    def _augmentation(self, report: FileReport) -> list[Claim]:
-        if self.augment.name == "none":
-            return []
-        dropped: Counter[str] = Counter()
-        added = politifact.read(self.augment, dropped, self.corpus.data.bad_rows)
-        kept = [claim for claim in added if self.corpus.data.labels is None or claim.label in self.corpus.data.labels]
-        if len(kept) < len(added):
-            dropped["by data.labels"] = len(added) - len(kept)
-        report.added, report.not_added = {"PolitiFact": len(kept)}, dict(dropped)
-        left_out = ", ".join(f"{n:,} {why}" for why, n in sorted(dropped.items())) or "none"
-        say(f"augment=politifact: {len(kept):,} rows added to train; left out: {left_out}")
-        return kept
 
     def dataset(self, claims: list[Claim]) -> Claims:
         """Labels and token arrays of claims."""
@@ -75,6 +63,22 @@ class Inputs:
         per_claim = len(self.text.sequences(claims[0], self.layout))
         arrays = token_arrays(sequences, len(claims), per_claim, self.tokeniser, self.cache)
         return Claims(labels, arrays, self.tokeniser.pad_id)
+
+
+def training_rows(corpus: Corpus, augment: AugmentConfig, file: str) -> tuple[list[Claim], FileReport]:
+    """The claims of train with the augmentation's after them."""
+    claims, report = corpus.read_or_fail(file, "train")
+    if augment.name == "none":
+        return claims, report
+    dropped: Counter[str] = Counter()
+    added = politifact.read(augment, dropped, corpus.data.bad_rows)
+    kept = [claim for claim in added if corpus.data.labels is None or claim.label in corpus.data.labels]
+    if len(kept) < len(added):
+        dropped["by data.labels"] = len(added) - len(kept)
+    report.added, report.not_added = {"PolitiFact": len(kept)}, dict(dropped)
+    left_out = ", ".join(f"{n:,} {why}" for why, n in sorted(dropped.items())) or "none"
+    say(f"augment=politifact: {len(kept):,} rows added to train; left out: {left_out}")
+    return claims + kept, report
 
 
 def label_vocabulary(config: Config) -> list[str]:

@@ -7,7 +7,6 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from xfact.config import OptimConfig
 from xfact.data.batches import Batch
 from xfact.models.verifier import Verifier
 
@@ -17,8 +16,8 @@ class Majority(Verifier):
 
     layout = "none"
 
-    def __init__(self, labels: list[str], optim: OptimConfig | None = None) -> None:
-        super().__init__(labels, optim)
+    def __init__(self, labels: list[str]) -> None:
+        super().__init__(labels)
         self.automatic_optimization = False
         self.counts: Tensor
         self.register_buffer("counts", torch.zeros(len(labels), dtype=torch.float64))

@@ -6,8 +6,8 @@ from rich.console import Console
 
 from xfact.config import Config
 from xfact.errors import UserError
-from xfact.report.tables import print_mean_table
 from xfact.runs.result import Result, read_result
+from xfact.runs.tables import print_mean_table
 from xfact.screen import say
 
 

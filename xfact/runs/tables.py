@@ -10,7 +10,7 @@ from rich.table import Table
 
 from xfact.evaluation.scores import GroupScore, SplitScore
 from xfact.runs.result import Result
-from xfact.screen import console, say
+from xfact.screen import console, say, warn
 
 DEFINITION = "macro-F1 x 100 over the classes in gold or predictions (the paper's)"
 
@@ -44,8 +44,10 @@ def print_run(result: Result, folder: Path) -> None:
         say(f"best epoch {result.best.epoch + 1} of {result.epochs} by dev macro-F1")
     say(
         f"{result.seconds:.1f} s, {result.threads} threads, data {result.data}\n"
-        f"{folder}/: result.json, predictions/, model/, curves.png"
+        f"{folder}/: result.json, predictions/, model/" + (", curves.png" if (folder / "curves.png").exists() else "")
     )
+    for caveat in result.caveats:
+        warn(caveat)
 
 
 def row_name(result: Result) -> str:

@@ -1,0 +1,142 @@
+"""Scoring a model on splits: after training, for a new split of a finished run, and as task=evaluate."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from xfact.config import Config, parse
+from xfact.data.corpus import Corpus
+from xfact.data.duplicates import repeated
+from xfact.data.inputs import training_rows
+from xfact.errors import DataError, UserError
+from xfact.evaluation.scores import SplitScore, split_score
+from xfact.files import write_text
+from xfact.schema import Claim
+from xfact.screen import say, warn
+
+Scored = tuple[str, pd.DataFrame, SplitScore]
+
+
+def asked_splits(config: Config, corpus: Corpus) -> dict[str, dict[str, Any]]:
+    """The test splits of the config that the data has; one that it lacks is skipped with a line, or an error if the
+    user named it."""
+    splits = {}
+    for name, section in config.split.items():
+        if name == "fit":
+            continue
+        if "file" not in section or corpus.has(section["file"]):
+            splits[name] = section
+        elif config.is_given("split"):
+            raise UserError(f"split={name}: {corpus.absent(section['file'])}")
+        else:
+            say(f"{name}: {corpus.name} has no {section['file']}; skipped")
+    return splits
+
+
+def score_splits(
+    model: Any, inputs: Any, splits: dict[str, dict[str, Any]], config: Config, train: list[Claim] | None
+) -> Iterator[Scored]:
+    """Name, predictions table and scores of each split; `train` tells which claims stand there too."""
+    from xfact.evaluation.predictions import predictions_table
+    from xfact.runs.fitting import instantiate, outputs
+
+    for name, section in splits.items():
+        data = instantiate(
+            section | {"name": name},
+            inputs=inputs,
+            eval_batch_size=config.trainer.eval_batch_size,
+            num_workers=config.trainer.num_workers,
+        )
+        logits, attention = outputs(model, data, inputs.text, config.trainer)
+        table = predictions_table(name, data.split.claims, inputs.labels, logits, attention)
+        yield name, table, scored(table, data.split, train)
+
+
+def scored(table: pd.DataFrame, split: Any, train: list[Claim] | None) -> SplitScore:
+    """The scores of a split's predictions, with the file that they are on."""
+    known = None
+    if train is not None:
+        known = repeated((claim.claim for claim in train), [claim.claim for claim in split.claims])
+    score = split_score(table, known)
+    if split.report is None:
+        return score
+    report = split.report
+    return score.model_copy(update={"file": report.file, "version": report.version, "counts": report.counts})
+
+
+def saved_config(folder: Path) -> Config:
+    """The config of a run's folder."""
+    path = folder / "config.yaml"
+    if not path.is_file():
+        raise UserError(f"run={folder}: no run here (config.yaml is missing)")
+    try:
+        return parse(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (yaml.YAMLError, TypeError) as error:
+        raise DataError(f"{path}: not a config ({str(error).splitlines()[0]})") from None
+
+
+def load_model(folder: Path) -> tuple[Any, Any]:
+    """The saved model of a run and its tokeniser, which is None for a model without an encoder."""
+    from xfact.data.tokens import Tokeniser
+    from xfact.models import store
+
+    card = store.read_card(folder / "model")
+    tokeniser = None if card.encoder is None else Tokeniser(str(folder / "model" / "encoder"), card.max_length)
+    return store.load(folder / "model", card), tokeniser
+
+
+def training_claims(run: Config) -> list[Claim] | None:
+    """The claims that the run was trained on, or None (said) if its data is not here any more."""
+    try:
+        return training_rows(Corpus(run.data), run.augment, run.split["fit"]["train"])[0]
+    except UserError as error:
+        warn(f"scores without the rows that stand in train are left out: {error}")
+        return None
+
+
+def with_changes(run: Config, config: Config) -> Config:
+    """The run's config with what the command line says of the data, the evidence, the trainer and the splits."""
+    changes: dict[str, Any] = {}
+    for section in ("data", "evidence", "trainer"):
+        asked = getattr(config, section)
+        keys = {key.partition(".")[2] for key in config.given if key.startswith(f"{section}.")}
+        if section in config.given:
+            changes[section] = asked
+        elif keys:
+            changes[section] = getattr(run, section).model_copy(update={key: getattr(asked, key) for key in keys})
+    if config.is_given("split"):
+        changes |= {"split": {**config.split, "fit": run.split["fit"]}, "given": config.given}
+    return run.model_copy(update={**changes, "out": config.out})
+
+
+def evaluate(config: Config) -> None:
+    """Score the saved model of run= on the run's splits, or on those of split= and data.*; JSON to output=."""
+    from xfact.runs.fitting import make_inputs
+    from xfact.runs.lightning import prepare
+    from xfact.runs.tables import print_scores
+
+    folder = Path(str(config.run))
+    trained = saved_config(folder)
+    run = with_changes(trained, config)
+    corpus = Corpus(run.data)
+    splits = asked_splits(run, corpus)
+    prepare(run.seed, config.trainer.threads or run.trainer.threads)
+    model, tokeniser = load_model(folder)
+    inputs = make_inputs(run, corpus, tokeniser)
+    train = training_claims(trained)
+    scores = {name: score for name, _, score in score_splits(model, inputs, splits, run, train)}
+    print_scores(scores)
+    for caveat in corpus.caveats:
+        warn(caveat)
+    record = {"run": str(folder), "splits": {name: score.model_dump(mode="json") for name, score in scores.items()}}
+    text = json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    if config.output in (None, "-"):
+        sys.stdout.write(text)
+    else:
+        write_text(Path(str(config.output)), text)
+        say(f"scores: {config.output}")

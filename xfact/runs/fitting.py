@@ -1,0 +1,179 @@
+"""Training one model with dev selection, and what a model says of a split."""
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.callbacks import Callback
+from torch import Tensor
+
+from xfact.config import Config, TrainerConfig, constructor_arguments
+from xfact.data.corpus import Corpus
+from xfact.data.inputs import Inputs, label_vocabulary, text_options
+from xfact.data.modules import FitSplit, SplitData
+from xfact.data.text import TextOptions
+from xfact.data.tokens import Tokeniser
+from xfact.errors import Failure
+from xfact.models import store
+from xfact.models.linear import Linear
+from xfact.models.verifier import Verifier, collected
+from xfact.runs import lightning
+from xfact.runs.result import Best
+from xfact.screen import say
+
+Model = Verifier | Linear
+
+
+@dataclass
+class Fitted:
+    """A trained model at its best epoch."""
+
+    model: Model
+    data: FitSplit
+    logits: np.ndarray  # dev [N, labels]
+    seconds: float
+    device: str
+    best: Best | None = None
+    epochs: int | None = None
+    steps: int | None = None
+
+
+def make_inputs(config: Config, corpus: Corpus, tokeniser: Tokeniser | None = None) -> Inputs:
+    """The reader of splits that the config describes."""
+    return Inputs(
+        corpus,
+        config.augment,
+        config.evidence,
+        text_options(config),
+        label_vocabulary(config),
+        store.model_class(config.model["_target_"]).layout,
+        tokeniser or (Tokeniser(config.encoder.name, config.model["max_length"]) if config.uses_encoder else None),
+        Path(config.out).absolute() / ".cache" / "tokens",
+    )
+
+
+def instantiate(section: dict[str, Any], **runtime: Any) -> Any:
+    """The object of a `_target_` section; of `runtime` it gets what its constructor lists."""
+    known = constructor_arguments(section["_target_"])
+    arguments = {key: value for key, value in (section | runtime).items() if key in known}
+    return store.model_class(section["_target_"])(**arguments)
+
+
+def fit(config: Config, inputs: Inputs, folder: Path) -> Fitted:
+    """Train on the `fit` split; writes metrics.csv for a model that learns by epochs."""
+    data: FitSplit = instantiate(
+        config.split["fit"],
+        inputs=inputs,
+        batch_size=config.optim.batch_size,
+        accumulate=config.optim.accumulate,
+        eval_batch_size=config.trainer.eval_batch_size,
+        num_workers=config.trainer.num_workers,
+        seed=config.seed,
+    )
+    pl.seed_everything(config.seed, workers=True, verbose=False)
+    model = make_model(config, inputs.labels)
+    start = time.perf_counter()
+    if isinstance(model, Linear):
+        model.fit(model.texts(data.train.claims, inputs.text), data.train.dataset.labels)
+        fitted = Fitted(model, data, np.empty(0), time.perf_counter() - start, "cpu")
+    else:
+        fitted = fit_epochs(config, model, data, folder)
+    fitted.logits, _ = outputs(model, SplitData(data.dev, data.eval_batch_size, 0), inputs.text, config.trainer)
+    return fitted
+
+
+def make_model(config: Config, labels: list[str]) -> Model:
+    """A new model of the config."""
+    runtime: dict[str, Any] = {"labels": labels, "optim": config.optim, "seed": config.seed}
+    if config.uses_encoder:
+        from xfact.models.encoder import new_encoder
+
+        encoder = config.encoder
+        runtime["encoder"] = new_encoder(encoder.name, encoder.pooling, config.model["max_length"])
+    return instantiate(config.model, **runtime)
+
+
+def fit_epochs(config: Config, model: Verifier, data: FitSplit, folder: Path) -> Fitted:
+    """Train epoch by epoch and put the best epoch's weights into the model."""
+    model.seed = config.seed
+    if config.optim.class_weights == "balanced":
+        model.class_weights = balanced_weights(data.train.dataset.labels, len(model.labels))
+    best = BestEpoch()
+    trainer_config = config.trainer
+    if not config.uses_optim:
+        trainer_config = trainer_config.model_copy(update={"max_epochs": 1})  # nothing to learn from a second
+    logger = lightning.csv_logger(folder)
+    start = time.perf_counter()
+    trainer = lightning.make_trainer(
+        trainer_config, config.optim if config.uses_optim else None,
+        callbacks=[best], logger=logger, log_every_n_steps=10,
+    )  # fmt: skip
+    with explained():
+        trainer.fit(model, datamodule=data)
+    (folder / "hparams.yaml").unlink(missing_ok=True)  # Lightning's logger writes an empty one; config.yaml has it all
+    if best.state is None:
+        raise Failure("dev macro-F1 was not a number after any epoch: no epoch can be selected")
+    model.load_state_dict(best.state)
+    chosen = Best(epoch=best.epoch, macro_f1=best.score)
+    seconds = time.perf_counter() - start
+    device = lightning.device_name(trainer)
+    return Fitted(model, data, np.empty(0), seconds, device, chosen, trainer.current_epoch, trainer.global_step)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Lightning's and torch's ways of stopping, in the suite's words."""
+    try:
+        yield
+    except SystemExit:
+        raise KeyboardInterrupt from None
+    except torch.OutOfMemoryError as error:
+        raise Failure(
+            "out of memory: raise optim.accumulate (same result, smaller parts), lower model.max_length, or use "
+            f"trainer.precision=bf16-mixed ({str(error).splitlines()[0]})"
+        ) from None
+
+
+def balanced_weights(label_ids: np.ndarray, labels: int) -> Tensor:
+    """N / (labels x count) for each label, as scikit-learn's `balanced`; 1 for a label without rows."""
+    counts = np.bincount(label_ids, minlength=labels)
+    weights = np.where(counts > 0, len(label_ids) / (labels * np.maximum(counts, 1)), 1.0)
+    return torch.tensor(weights, dtype=torch.float32)
+
+
+class BestEpoch(Callback):
+    """Keeps the weights of the epoch with the best dev macro-F1: a tie goes to the later, NaN never wins."""
+
+    def __init__(self) -> None:
+        self.score, self.epoch = -math.inf, -1
+        self.state: dict[str, Tensor] | None = None
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """After each epoch's dev evaluation."""
+        score = float(trainer.callback_metrics["dev/macro_f1"])
+        loss = trainer.callback_metrics.get("train/loss_step", torch.tensor(math.nan))
+        if score >= self.score:
+            self.score, self.epoch = score, trainer.current_epoch
+            self.state = {name: value.detach().cpu().clone() for name, value in pl_module.state_dict().items()}
+        if not any(isinstance(callback, lightning.Bar) for callback in trainer.callbacks):  # type: ignore[attr-defined]
+            place = f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}"
+            last = "" if math.isnan(loss) else f", last loss {float(loss):.3f}"
+            say(f"{place}: dev macro-F1 {100 * score:.1f}{last}")
+
+
+def outputs(
+    model: Model, data: SplitData, text: TextOptions, trainer: TrainerConfig
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Logits [N, labels] and attention [N, snippets] or None of a split, in row order."""
+    if isinstance(model, Linear):
+        return model.logits(model.texts(data.split.claims, text)), None
+    with explained():
+        lightning.make_trainer(trainer).test(model, datamodule=data, verbose=False)
+    return collected(model.records)

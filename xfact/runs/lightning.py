@@ -1,0 +1,124 @@
+"""Lightning as this suite uses it: quiet, seeded, without its own checkpoints and samplers."""
+
+import logging
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.callbacks import Callback
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from xfact.config import OptimConfig, TrainerConfig
+from xfact.runs.threads import use_threads
+from xfact.screen import console
+
+
+def prepare(seed: int, threads: int | None) -> int:
+    """Seed everything, silence the libraries' chatter, limit threads; returns their number."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    for name in ("pytorch_lightning", "lightning_fabric", "pytorch_lightning.utilities.rank_zero"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module="pytorch_lightning|lightning_fabric|torch")
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    count = use_threads(threads)
+    pl.seed_everything(seed, workers=True, verbose=False)
+    return count
+
+
+def make_trainer(trainer: TrainerConfig, optim: OptimConfig | None = None, **extra: Any) -> pl.Trainer:
+    """A trainer of the config; without `optim` it only evaluates."""
+    callbacks = extra.pop("callbacks", [])
+    if trainer.progress and console.is_terminal:
+        callbacks = [*callbacks, Bar()]
+    if optim is not None:
+        extra |= {
+            "gradient_clip_val": optim.clip_norm,
+            "accumulate_grad_batches": min(optim.accumulate, optim.batch_size),
+        }
+    return pl.Trainer(
+        accelerator=trainer.accelerator,
+        devices=trainer.devices,
+        precision=trainer.precision,
+        max_epochs=trainer.max_epochs,
+        callbacks=callbacks,
+        deterministic="warn",
+        num_sanity_val_steps=0,
+        use_distributed_sampler=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        **({"logger": False} | extra),
+    )
+
+
+def device_name(trainer: pl.Trainer) -> str:
+    """cpu, or the GPU's name."""
+    device = trainer.strategy.root_device
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+
+
+class Rate(TextColumn):
+    """Steps a second."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+
+    def render(self, task: Any) -> Any:
+        """The rate as text."""
+        from rich.text import Text
+
+        return Text(f"{task.speed:.1f}/s" if task.speed else "")
+
+
+class Bar(Callback):
+    """A bar for the whole training, with the epoch, the last loss and dev score, rate and time left; one a test."""
+
+    def __init__(self) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+        self.progress = Progress(*columns, console=console, transient=True)
+        self.task: Any = None
+
+    def begin(self, description: str, total: float) -> None:
+        """Show a bar."""
+        self.task = self.progress.add_task(description, total=total)
+        self.progress.start()
+
+    def teardown(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
+        """Take the bars away, also after an error."""
+        self.progress.stop()
+        for task in self.progress.task_ids:
+            self.progress.remove_task(task)
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """All batches of all epochs."""
+        assert trainer.max_epochs is not None
+        self.begin("training", trainer.num_training_batches * trainer.max_epochs)
+
+    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
+        """One batch more."""
+        shown = {key: trainer.callback_metrics.get(key) for key in ("train/loss", "dev/macro_f1")}
+        figures = "".join(f", {key} {value:.3f}" for key, value in shown.items() if value is not None)
+        description = f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}{figures}"
+        self.progress.update(self.task, advance=1, description=description)
+
+    def on_test_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """All batches of the test."""
+        name = trainer.datamodule.split.name  # type: ignore[attr-defined]
+        self.begin(name, sum(int(count) for count in trainer.num_test_batches))
+
+    def on_test_batch_end(self, *_: Any) -> None:
+        """One batch more."""
+        self.progress.advance(self.task)
+
+
+def csv_logger(folder: Path) -> Any:
+    """`metrics.csv` in a run's folder."""
+    from pytorch_lightning.loggers import CSVLogger
+
+    return CSVLogger(folder, name="", version="")

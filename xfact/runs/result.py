@@ -1,0 +1,125 @@
+"""result.json: the typed record of one run, strict JSON, the same for every model."""
+
+import hashlib
+import platform
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from xfact.config import PACKAGE
+from xfact.errors import DataError
+from xfact.evaluation.scores import SplitScore, Strict
+from xfact.files import write_text
+
+FORMAT = 1
+FILE = "result.json"
+LIBRARIES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "scikit-learn", "numpy")
+
+
+class Versions(Strict):
+    """What the result was made with."""
+
+    xfact: str
+    code: str  # SHA-256 over the package's Python sources, first 12 digits
+    python: str
+    libraries: dict[str, str]
+    data: dict[str, str]  # training files -> version; the file of a test split stands with its scores
+
+
+class Best(Strict):
+    """The epoch that was tested: the best dev macro-F1 (union of classes), a tie going to the later."""
+
+    epoch: int  # from 0
+    macro_f1: float
+
+
+class Rows(Strict):
+    """Training or dev rows: what of the file was used, and what was added or left out, by reason."""
+
+    file: str
+    rows: int  # in the file
+    kept: int
+    dropped: dict[str, int]
+    added: dict[str, int]
+    not_added: dict[str, int]
+
+
+class Result(Strict):
+    """One run."""
+
+    format: int = FORMAT
+    status: Literal["running", "finished", "failed"]
+    error: str | None = None
+    identity: str
+    seed: int
+    model: str
+    metadata: bool
+    metadata_fields: list[str]
+    missing: str
+    evidence: str
+    evidence_within: str | None  # of random evidence
+    num_snippets: int
+    augment: str
+    encoder: str | None
+    pooling: str | None = None
+    data: str
+    caveats: list[str]
+    train: Rows | None = None
+    dev_rows: Rows | None = None
+    precision: str
+    device: str = ""
+    threads: int
+    world_size: int = 1
+    resumed_from_step: int = 0
+    epochs: int | None = None  # trained
+    steps: int | None = None  # of the optimiser
+    best: Best | None = None
+    temperature: float | None = None  # of softmax(logits / T), fitted on dev
+    seconds: float = 0.0  # the whole run
+    seconds_fit: float = 0.0  # training and its dev evaluations
+    versions: Versions
+    dev: SplitScore | None = None
+    splits: dict[str, SplitScore] = Field(default_factory=dict)
+
+
+@cache
+def code_version() -> str:
+    """A digest of the package's sources: two runs with the same one ran the same code."""
+    digest = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(f"{path.relative_to(PACKAGE).as_posix()}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def versions(data: dict[str, str]) -> Versions:
+    """The versions in use."""
+    return Versions(
+        xfact=version("xfact"),
+        code=code_version(),
+        python=platform.python_version(),
+        libraries={name: version(name) for name in LIBRARIES},
+        data=data,
+    )
+
+
+def write_result(folder: Path, result: Result) -> None:
+    """Write result.json whole."""
+    write_text(folder / FILE, result.model_dump_json(indent=2) + "\n")
+
+
+def read_result(folder: Path) -> Result | None:
+    """The record in a run's folder; None if there is none."""
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    try:
+        return Result.model_validate_json(path.read_text(encoding="utf-8"))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise DataError(
+            f"{path}: not a result of this version ({where}: {first['msg']}); move the folder away"
+        ) from None

@@ -1,0 +1,227 @@
+"""task=train: one run, from its identity to its folder; a finished run is not run again."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from xfact.config import Config, encoder_folder
+from xfact.data.corpus import EMBEDDED, Corpus, FileReport
+from xfact.evaluation.scores import SplitScore
+from xfact.files import write_text
+from xfact.runs.evaluate import asked_splits, load_model, score_splits, scored, training_claims
+from xfact.runs.identity import identity, run_folder, run_hash
+from xfact.runs.result import Result, Rows, read_result, versions, write_result
+from xfact.screen import say, warn
+
+# Of the command, not of the run.
+NOT_SAVED = {"task", "out", "rerun", "debug", "run", "runs", "input", "output", "abstain"}
+
+
+def train(config: Config) -> Path:
+    """Train and test as the config says, unless that is done; returns the run's folder."""
+    from xfact.runs.tables import print_run
+
+    corpus = Corpus(config.data)
+    splits = asked_splits(config, corpus)
+    parts = identity(config, corpus)
+    folder = run_folder(config, corpus, run_hash(parts))
+    if config.rerun and folder.exists():
+        keep_aside(folder, Path(config.out).absolute())
+    result = read_result(folder)
+    if result is not None and result.status == "finished":
+        result = add_splits(config, corpus, folder, result, splits)
+        say(f"finished already: {folder}")
+    else:
+        result = run(config, corpus, folder, run_hash(parts), splits)
+    print_run(result, folder)
+    return folder
+
+
+def keep_aside(folder: Path, out: Path) -> None:
+    """Move a run's folder out of the way, with the time in its name."""
+    kept = out / ".kept" / folder.relative_to(out)
+    kept = kept.with_name(f"{kept.name}-{datetime.now():%Y%m%d-%H%M%S-%f}")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    folder.rename(kept)
+    say(f"the former run is kept: {kept}")
+
+
+def run(config: Config, corpus: Corpus, folder: Path, digest: str, splits: dict[str, dict[str, Any]]) -> Result:
+    """A fresh run in its folder."""
+    start = time.perf_counter()
+    for rest in ("predictions", "model"):  # of a run that did not finish
+        shutil.rmtree(folder / rest, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / "config.yaml", yaml.safe_dump(to_save(config), allow_unicode=True, sort_keys=False))
+    result = opening(config, corpus, digest)
+    with recorded(folder, result):
+        train_and_test(config, corpus, folder, result, splits)
+        result.seconds = time.perf_counter() - start
+        result.status = "finished"
+    return result
+
+
+@contextmanager
+def recorded(folder: Path, result: Result) -> Iterator[None]:
+    """result.json says running, then how it ended: finished, or failed with the error and without scores."""
+    write_result(folder, result)
+    try:
+        yield
+    except BaseException as error:
+        text = str(error).splitlines() or [""]
+        result.status, result.error = "failed", f"{type(error).__name__}: {text[0]}".rstrip(": ")
+        result.splits, result.dev = {}, None
+        raise
+    finally:
+        write_result(folder, result)
+
+
+def train_and_test(
+    config: Config, corpus: Corpus, folder: Path, result: Result, splits: dict[str, dict[str, Any]]
+) -> None:
+    """Fill a run's folder and its result."""
+    from xfact.evaluation.predictions import fit_temperature, predictions_table
+    from xfact.models import store
+    from xfact.runs import lightning
+    from xfact.runs.curves import draw_curves
+    from xfact.runs.fitting import fit, make_inputs
+
+    say(f"run {folder}")
+    result.threads = lightning.prepare(config.seed, config.trainer.threads)
+    inputs = make_inputs(config, corpus)
+    warn_without_effect(config, inputs.layout)
+    fitted = fit(config, inputs, folder)
+    data, model = fitted.data, fitted.model
+    result.train, result.dev_rows = rows(data.train.report), rows(data.dev.report)
+    result.device, result.seconds_fit, result.best = fitted.device, fitted.seconds, fitted.best
+    result.epochs, result.steps = fitted.epochs, fitted.steps
+    if config.uses_encoder:
+        result.pooling = model.encoder.pooling  # type: ignore[union-attr,assignment]
+    result.temperature = fit_temperature(fitted.logits, data.dev.dataset.labels)
+    tokenizer = None if inputs.tokeniser is None else inputs.tokeniser.tokenizer
+    store.save(folder / "model", card(config, result, data.train.claims, inputs.labels), model, tokenizer)
+    dev = predictions_table("dev", data.dev.claims, inputs.labels, fitted.logits, None)
+    result.dev = keep(folder, "dev", dev, scored(dev, data.dev, data.train.claims))
+    for name, table, score in score_splits(model, inputs, splits, config, data.train.claims):
+        result.splits[name] = keep(folder, name, table, score)
+    if fitted.best is not None and config.uses_optim:
+        draw_curves(folder, fitted.best.epoch)
+
+
+def keep(folder: Path, name: str, table: Any, score: SplitScore) -> SplitScore:
+    """Write a split's predictions; returns its scores."""
+    from xfact.evaluation.predictions import write_predictions
+
+    write_predictions(table, folder / "predictions" / f"{name}.parquet")
+    return score
+
+
+def add_splits(
+    config: Config, corpus: Corpus, folder: Path, result: Result, splits: dict[str, dict[str, Any]]
+) -> Result:
+    """Score a finished run on the splits that it lacks, or whose file is another by now."""
+    lacking = {
+        name: section
+        for name, section in splits.items()
+        if name not in result.splits
+        or ("file" in section and result.splits[name].version != corpus.version(section["file"]))
+    }
+    if not lacking:
+        return result
+    from xfact.runs.fitting import make_inputs
+    from xfact.runs.lightning import prepare
+
+    prepare(config.seed, result.threads)
+    model, tokeniser = load_model(folder)
+    inputs = make_inputs(config, corpus, tokeniser)
+    train_rows = training_claims(config)
+    for name, table, score in score_splits(model, inputs, lacking, config, train_rows):
+        result.splits[name] = keep(folder, name, table, score)
+    write_result(folder, result)
+    return result
+
+
+def to_save(config: Config) -> dict[str, Any]:
+    """The config as a run's folder keeps it, with folders absolute."""
+    plain = config.model_dump(exclude=NOT_SAVED)
+    if config.data.source not in (*EMBEDDED, "hub"):
+        plain["data"]["source"] = str(Path(config.data.source).absolute())
+    if config.augment.source:
+        plain["augment"]["source"] = str(Path(config.augment.source).absolute())
+    if config.encoder.name != "tiny" and encoder_folder(config.encoder.name):
+        plain["encoder"]["name"] = str(Path(config.encoder.name).absolute())
+    return plain
+
+
+def opening(config: Config, corpus: Corpus, digest: str) -> Result:
+    """The result of a run that has just begun."""
+    fit = config.split["fit"]
+    return Result(
+        status="running",
+        identity=digest,
+        seed=config.seed,
+        model=config.model_name,
+        metadata=config.metadata,
+        metadata_fields=list(config.metadata_fields),
+        missing=config.missing,
+        evidence=config.evidence.source,
+        evidence_within=config.evidence.within if config.evidence.source == "random" else None,
+        num_snippets=config.evidence.num_snippets,
+        augment=config.augment.name,
+        encoder=config.encoder.name if config.uses_encoder else None,
+        data=corpus.name,
+        caveats=corpus.caveats,
+        precision=config.trainer.precision,
+        threads=config.trainer.threads or 0,
+        versions=versions({fit[role]: corpus.version(fit[role]) for role in ("train", "dev")}),
+    )
+
+
+def rows(report: FileReport | None) -> Rows | None:
+    """What of a file was used."""
+    if report is None:
+        return None
+    return Rows(**{key: value for key, value in asdict(report).items() if key in Rows.model_fields})
+
+
+def card(config: Config, result: Result, train_claims: list[Any], labels: list[str]) -> Any:
+    """What the saved model needs to be used again."""
+    from xfact.models.store import Card, model_arguments
+
+    assert result.temperature is not None
+    return Card(
+        name=config.model_name,
+        target=config.model["_target_"],
+        arguments=model_arguments(config),
+        labels=labels,
+        metadata=config.metadata,
+        metadata_fields=list(config.metadata_fields),
+        missing=config.missing,
+        num_snippets=config.evidence.num_snippets,
+        encoder=result.encoder,
+        pooling=result.pooling,
+        eval_batch_size=config.trainer.eval_batch_size,
+        threads=result.threads,
+        temperature=result.temperature,
+        languages=sorted({claim.language.strip() for claim in train_claims}),
+        sites=sorted({claim.site.strip() for claim in train_claims}),
+        data=result.data,
+        caveats=result.caveats,
+    )
+
+
+def warn_without_effect(config: Config, layout: str) -> None:
+    """A line for each group that the user set and the model does not read."""
+    snippets = layout in ("claim+snippets", "pairs") or config.model.get("evidence")
+    swapped = config.metadata and config.evidence.source == "random" and config.evidence.within == "site"
+    reads = {"encoder": config.uses_encoder, "optim": config.uses_optim, "evidence": snippets or swapped}
+    for group, read in reads.items():
+        if config.is_given(group) and not read:
+            warn(f"{group} has no effect on model={config.model_name}")
