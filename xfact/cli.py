@@ -28,6 +28,7 @@ TASKS = {
     "report": "xfact.report.runs:report",
 }
 PATHS = {"out", "run", "runs", "input", "output", "data.source", "augment.source", "encoder.name"}
+GLOBAL_GROUPS = {"task", "preset", "variant", "experiments"}  # their keys are not under the group's name
 OUTCOMES = "XFACT_OUTCOMES"
 
 # What fits the embedded tiny encoder, which trains from scratch, and what the paper used for pre-trained ones.
@@ -125,13 +126,18 @@ def outcomes() -> list[dict[str, Any]]:
 
 
 def close(ended: list[dict[str, Any]], sweep: bool) -> int:
-    """The exit code, after a sweep's table."""
+    """The exit code, after the last screen: a run's scores, or a sweep's table."""
     codes = [outcome["code"] for outcome in ended]
     if sweep and ended:
         from xfact.runs.sweep import print_sweep
 
         print_sweep(ended)
         return 1 if any(codes) else 0
+    for outcome in ended:
+        if outcome.get("folder"):
+            from xfact.runs.tables import print_run
+
+            print_run(Path(outcome["folder"]))
     return max(codes, default=0)
 
 
@@ -174,7 +180,7 @@ def known_keys() -> list[str]:
     keys = set(Config.model_fields) | {folder.name for folder in conf_folder().iterdir() if folder.is_dir()}
     for path in conf_folder().glob("*/*.yaml"):
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        keys |= {f"{path.parent.name}.{key}" for key in content if path.parent.name not in ("task", "preset")}
+        keys |= {f"{path.parent.name}.{key}" for key in content if path.parent.name not in GLOBAL_GROUPS}
     return sorted(keys)
 
 

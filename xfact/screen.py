@@ -1,8 +1,20 @@
 """What a person sees: everything but asked-for output goes to stderr."""
 
+import functools
+import os
+import sys
+
 from rich.console import Console
 
-console = Console(stderr=True, highlight=False, soft_wrap=True)
+WIDTH = 100  # of output that goes to a file or pipe
+
+
+def width(stream: object) -> int | None:
+    """None, the terminal's own width, or 100 columns into a file or pipe."""
+    return None if stream.isatty() or "COLUMNS" in os.environ else WIDTH  # type: ignore[attr-defined]
+
+
+console = Console(stderr=True, highlight=False, soft_wrap=True, width=width(sys.stderr))
 
 
 def say(text: str) -> None:
@@ -13,3 +25,9 @@ def say(text: str) -> None:
 def warn(text: str) -> None:
     """One line that the user should not miss."""
     console.print(f"warning: {text}", style="yellow", markup=False)
+
+
+@functools.cache
+def warn_once(text: str) -> None:
+    """`warn`, once in a process: for what holds of every job of a sweep."""
+    warn(text)

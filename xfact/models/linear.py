@@ -83,7 +83,10 @@ class Linear:
 def fit_margins(
     features: csr_matrix, label_ids: np.ndarray, C: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Classes, weights [classes, features] and biases of a balanced linear SVM."""
+    """Classes, weights [classes, features] and biases of a balanced linear SVM; of one class, zeros."""
+    classes = np.unique(label_ids)
+    if len(classes) == 1:
+        return classes, np.zeros((1, features.shape[1])), np.zeros(1)
     svm = LinearSVC(C=C, class_weight="balanced", random_state=seed).fit(features, label_ids)
     if len(svm.classes_) == 2:
         return svm.classes_, np.vstack([-svm.coef_, svm.coef_]), np.concatenate([-svm.intercept_, svm.intercept_])

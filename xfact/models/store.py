@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ValidationError
+from safetensors import SafetensorError
 
 from xfact.config import Config
 from xfact.data.text import TextOptions
@@ -13,13 +14,11 @@ from xfact.errors import DataError
 from xfact.evaluation.scores import Strict
 from xfact.files import write_text
 
-FORMAT = 1
-
 
 class Card(Strict):
     """What a saved model needs to be used again, and what it saw."""
 
-    format: int = FORMAT
+    format: Literal[1] = 1
     name: str
     target: str
     arguments: dict[str, Any]
@@ -52,7 +51,10 @@ class Card(Strict):
 def model_class(target: str) -> Any:
     """The class of a _target_."""
     module, _, name = target.rpartition(".")
-    return getattr(importlib.import_module(module), name)
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise DataError(f"{target}: the model's class cannot be had ({error})") from None
 
 
 def model_arguments(config: Config) -> dict[str, Any]:
@@ -88,20 +90,32 @@ def read_card(folder: Path) -> Card:
         return Card.model_validate_json(path.read_text(encoding="utf-8"))
     except ValidationError as error:
         raise DataError(f"{path}: not a model of this version ({error.errors()[0]['msg']})") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not a model of this version ({error})") from None
 
 
 def load(folder: Path, card: Card) -> Any:
     """The model of a folder in eval mode; nothing in it is unpickled."""
     cls = model_class(card.target)
-    if card.encoder is None:
-        return cls.load(folder, card.labels, **card.arguments)
+    try:
+        if card.encoder is None:
+            return cls.load(folder, card.labels, **card.arguments)
+        return _load_with_encoder(cls, folder, card)
+    except (OSError, SafetensorError, ValueError, TypeError) as error:  # a file or an argument that is not there
+        raise DataError(f"{folder}: not a whole model ({str(error).splitlines()[0]})") from None
+
+
+def _load_with_encoder(cls: Any, folder: Path, card: Card) -> Any:
     from safetensors.torch import load_file
 
     from xfact.models.encoder import saved_encoder
 
     assert card.pooling is not None
     model = cls(saved_encoder(folder / "encoder", card.pooling), card.labels, **card.arguments)
-    missing, unexpected = model.load_state_dict(load_file(folder / "head.safetensors"), strict=False)
+    try:
+        missing, unexpected = model.load_state_dict(load_file(folder / "head.safetensors"), strict=False)
+    except RuntimeError:  # a shape that differs
+        raise DataError(f"{folder}: head.safetensors does not fit {card.target}") from None
     if unexpected or any(not key.startswith("encoder.backbone.") for key in missing):
         raise DataError(f"{folder}: head.safetensors does not fit {card.target}")
     return model.eval()

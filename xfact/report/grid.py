@@ -2,7 +2,6 @@
 
 import csv
 import io
-import os
 import re
 import sys
 from collections.abc import Sequence
@@ -13,8 +12,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from xfact.screen import width
+
 CLAIM_CHARACTERS = 100
-WIDTH = 100  # of output that goes to a file or pipe
 
 Cell = str | int | float | None
 
@@ -48,8 +48,7 @@ def cut(claim: str) -> str:
 
 def stdout_console() -> Console:
     """The console of asked-for output: as wide as the terminal, or 100 columns into a file or pipe."""
-    fixed = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
-    return Console(file=sys.stdout, highlight=False, width=fixed)
+    return Console(file=sys.stdout, highlight=False, width=width(sys.stdout))
 
 
 def rich_table(table: Table) -> RichTable:

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from rich.console import Console
-
 from xfact.config import Config
 from xfact.errors import UserError
+from xfact.report.grid import stdout_console
 from xfact.runs.result import Result, read_result
 from xfact.runs.tables import print_mean_table
 from xfact.screen import say
@@ -20,7 +19,7 @@ def report(config: Config) -> None:
     for folder, result in found:
         if result.status != "finished":
             say(f"left out: {folder} is {result.status}" + (f" ({result.error})" if result.error else ""))
-    print_mean_table(results, Console(highlight=False))
+    print_mean_table(results, stdout_console())
 
 
 def run_folders(pattern: str) -> list[Path]:

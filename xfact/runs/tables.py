@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from xfact.evaluation.scores import GroupScore, SplitScore
-from xfact.runs.result import Result
-from xfact.screen import console, say, warn
+from xfact.runs.result import Result, read_result
+from xfact.screen import console, say, warn_once
 
 DEFINITION = "macro-F1 x 100 over the classes in gold or predictions (the paper's)"
 
@@ -36,8 +36,10 @@ def _percent(score: GroupScore) -> list[str]:
     return [f"{100 * value:.1f}" for value in values]
 
 
-def print_run(result: Result, folder: Path) -> None:
+def print_run(folder: Path) -> None:
     """The last screen of a run: its scores and where its files are."""
+    result = read_result(folder)
+    assert result is not None
     say("")
     print_scores(result.splits, result.dev)
     if result.best is not None:
@@ -47,7 +49,13 @@ def print_run(result: Result, folder: Path) -> None:
         f"{folder}/: result.json, predictions/, model/" + (", curves.png" if (folder / "curves.png").exists() else "")
     )
     for caveat in result.caveats:
-        warn(caveat)
+        warn_once(caveat)
+
+
+def one_line(result: Result) -> str:
+    """A run's scores in a line."""
+    parts = [f"{name} {100 * score.macro_f1:.1f}" for name, score in _rows(result.splits, result.dev)]
+    return f"{row_name(result)}, seed {result.seed}: macro-F1 {', '.join(parts)} ({result.seconds:.0f} s)"
 
 
 def row_name(result: Result) -> str:
@@ -81,13 +89,17 @@ def _print_data_table(results: list[Result], data: str, out: Console) -> None:
     for result in results:
         rows[_setting(result)].append(result)
     splits = list(dict.fromkeys(name for result in results for name in result.splits))
-    table = Table(title=f"data: {data} - {DEFINITION}, mean (sd, n - 1) over seeds")
-    table.title_justify, table.box, table.pad_edge, table.show_edge = "left", box.SIMPLE_HEAD, False, False
-    table.add_column("model")
-    table.add_column("encoder")
+    encoders = dict.fromkeys(result.encoder for result in results if result.encoder)
+    title = f"data: {data} - {DEFINITION}, mean (sd, n - 1) over seeds"
+    if len(encoders) == 1:
+        title += f"; encoder: {next(iter(encoders))}"
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    table.add_column("model", no_wrap=True)
+    if len(encoders) > 1:
+        table.add_column("encoder")
     table.add_column("seeds", justify="right")
     for name in ("dev", *splits):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("s / run", justify="right")
     for group in rows.values():
         first = group[0]
@@ -96,7 +108,9 @@ def _print_data_table(results: list[Result], data: str, out: Console) -> None:
             *(_cell([r.splits[s] for r in group if s in r.splits]) for s in splits),
         ]
         seconds = f"{mean(result.seconds for result in group):.0f}"
-        table.add_row(row_name(first), first.encoder or "-", str(len(group)), *cells, seconds)
+        names = [row_name(first), *([first.encoder or "-"] if len(encoders) > 1 else [])]
+        table.add_row(*names, str(len(group)), *cells, seconds)
+    out.print(title, markup=False)
     out.print(table)
     for caveat in results[0].caveats:
         out.print(f"note: {caveat}", style="yellow", markup=False)

@@ -26,7 +26,7 @@ NOT_SAVED = {"task", "out", "rerun", "debug", "run", "runs", "input", "output", 
 
 def train(config: Config) -> Path:
     """Train and test as the config says, unless that is done; returns the run's folder."""
-    from xfact.runs.tables import print_run
+    from xfact.runs.tables import one_line
 
     corpus = Corpus(config.data)
     splits = asked_splits(config, corpus)
@@ -40,7 +40,7 @@ def train(config: Config) -> Path:
         say(f"finished already: {folder}")
     else:
         result = run(config, corpus, folder, run_hash(parts), splits)
-    print_run(result, folder)
+    say(one_line(result))
     return folder
 
 

@@ -1,0 +1,314 @@
+"""Encoders of four families: which vector comes out of each, in training mode and fp32, whatever shares the batch."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import (
+    BertConfig,
+    BertForPreTraining,
+    BertModel,
+    DebertaV2Config,
+    DebertaV2Model,
+    ModernBertConfig,
+    ModernBertModel,
+    PreTrainedModel,
+    XLMRobertaConfig,
+    XLMRobertaForMaskedLM,
+    XLMRobertaModel,
+)
+
+from xfact.config import TINY, DataConfig
+from xfact.data.batches import Batch, Claims
+from xfact.data.corpus import Corpus
+from xfact.data.text import TextOptions
+from xfact.data.tokens import Tokeniser, token_arrays
+from xfact.errors import UserError
+from xfact.models.encoder import Encoder, initialised, new_encoder, saved_encoder
+
+POSITIONS = 64
+SHAPE = {
+    "vocab_size": 16_000,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 64,
+    "max_position_embeddings": POSITIONS,
+    "initializer_range": 0.2,
+}
+# As mDeBERTa: relative positions alone, no segments.
+RELATIVE = {
+    "relative_attention": True,
+    "position_buckets": 16,
+    "pos_att_type": ["p2c", "c2p"],
+    "position_biased_input": False,
+    "type_vocab_size": 0,
+}
+ENDS = {"bos_token_id": 2, "eos_token_id": 3, "pad_token_id": 0}
+XLMR = {**SHAPE, **ENDS, "max_position_embeddings": POSITIONS + 2, "type_vocab_size": 1}
+MODERN = {**SHAPE, **ENDS, "cls_token_id": 2, "sep_token_id": 3, "global_attn_every_n_layers": 2, "local_attention": 16}
+FAMILIES = {
+    "bert": lambda: BertModel(BertConfig(**SHAPE)),
+    "xlm-roberta": lambda: XLMRobertaModel(XLMRobertaConfig(**XLMR)),
+    "deberta-v2": lambda: DebertaV2Model(DebertaV2Config(**SHAPE, **RELATIVE)),
+    "modernbert": lambda: ModernBertModel(ModernBertConfig(**MODERN, attention_dropout=0.1, embedding_dropout=0.1)),
+}
+WITH_POOLER = ["bert", "xlm-roberta"]
+CASES = [
+    (family, pooling)
+    for family in FAMILIES
+    for pooling in ("pooler", "cls", "mean", "tanh")
+    if pooling != "pooler" or family in WITH_POOLER
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Small products are as quick on one thread, and a busy machine does not slow it down."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def save(folder: Path, model: PreTrainedModel) -> str:
+    model.save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(TINY / name, folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory) -> dict[str, str]:
+    """A small seeded encoder of each family, as folders."""
+    torch.manual_seed(0)
+    return {family: save(tmp_path_factory.mktemp("encoder"), new()) for family, new in FAMILIES.items()}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Claims:
+    """Ten real claims with their snippets, empty ones too: sequences of 2 to 64 tokens."""
+    claims = Corpus(DataConfig()).read("train.all.tsv")[0][290:300]
+    rows = [TextOptions().sequences(claim, "claim+snippets") for claim in claims]
+    tokeniser = Tokeniser("tiny", POSITIONS)
+    arrays = token_arrays(rows, len(rows), 6, tokeniser, tmp_path_factory.mktemp("tokens"))
+    assert (arrays.lengths.min(), arrays.lengths.max()) == (2, POSITIONS)
+    return Claims(np.zeros(len(rows), np.int64), arrays, tokeniser.pad_id)
+
+
+def one_by_one(data: Claims, rows: list[int]) -> list[Batch]:
+    """A batch for each sequence alone, unpadded, in the claims' order."""
+    batches = []
+    for row in rows:
+        for place in range(6):
+            ids, _ = data.arrays.sequence(row, place)
+            ones = torch.ones(1, len(ids), dtype=torch.long)
+            group = {"input_ids": torch.from_numpy(ids.astype(np.int64))[None], "attention_mask": ones}
+            nothing = torch.zeros(1, dtype=torch.long)
+            batches.append(Batch(nothing, nothing, 1, [group | {"token_type_ids": ones * 0}], nothing))
+    return batches
+
+
+@pytest.mark.parametrize(
+    ("family", "pooling"),
+    [("bert", "pooler"), ("xlm-roberta", "pooler"), ("deberta-v2", "tanh"), ("modernbert", "tanh")],
+)
+def test_auto_is_the_pre_trained_pooler_or_else_a_new_tanh_and_is_said(saved, capsys, family, pooling):
+    capsys.readouterr()
+    encoder = new_encoder(saved[family], "auto", POSITIONS)
+    assert encoder.pooling == pooling
+    assert (encoder.dense is not None) == (pooling == "tanh")
+    out, err = capsys.readouterr()
+    assert out == ""
+    size = sum(p.numel() for p in encoder.parameters()) / 1e6
+    line = f"encoder {saved[family]}: {family}, {size:.1f} M parameters, pre-trained, pooling: {pooling}"
+    assert err.splitlines()[-1] == line
+
+
+@pytest.mark.parametrize(("family", "pooling"), CASES)
+def test_the_screen_names_the_pooling_that_was_asked_for(saved, capsys, family, pooling):
+    assert new_encoder(saved[family], pooling, POSITIONS).pooling == pooling
+    assert capsys.readouterr().err.endswith(f"pre-trained, pooling: {pooling}\n")
+
+
+def test_auto_is_no_pooler_that_training_never_saw(tmp_path):
+    """XLM-R's published weights are its masked language model's, without a pooler; BERT's have theirs."""
+    torch.manual_seed(0)
+    xlmr = save(tmp_path / "xlmr", XLMRobertaForMaskedLM(XLMRobertaConfig(**XLMR)))
+    bert = save(tmp_path / "bert", BertForPreTraining(BertConfig(**SHAPE)))
+    assert new_encoder(xlmr, "auto", POSITIONS).pooling == "tanh"
+    assert new_encoder(bert, "auto", POSITIONS).pooling == "pooler"
+
+
+def test_the_embedded_encoder_is_new_with_a_pooler_and_decided_by_the_seed(capsys):
+    encoders = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        encoders.append(new_encoder("tiny", "auto", 512))
+    assert "encoder tiny: bert, 1.2 M parameters, new weights, pooling: pooler" in capsys.readouterr().err
+    first, same, other = (torch.cat([p.flatten() for p in encoder.parameters()]) for encoder in encoders)
+    assert torch.equal(first, same)
+    assert not torch.equal(first, other)
+
+
+@pytest.mark.parametrize("family", ["deberta-v2", "modernbert"])
+def test_pooler_on_an_encoder_without_one_is_a_users_error(saved, family):
+    with pytest.raises(UserError) as caught:
+        new_encoder(saved[family], "pooler", POSITIONS)
+    expected = f"encoder.pooling=pooler: {saved[family]} ({family}) has no pooler; use cls, mean or tanh"
+    assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_dropout_is_active_after_loading(saved, data, family):
+    encoder = new_encoder(saved[family], "cls", POSITIONS)
+    assert all(module.training for module in encoder.modules())
+    batch = data[np.arange(2), 2]
+    with torch.no_grad():
+        assert not torch.equal(encoder(batch), encoder(batch))
+        encoder.eval()
+        assert torch.equal(encoder(batch), encoder(batch))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_weights_are_the_saved_ones_in_fp32_even_if_saved_in_bfloat16(tmp_path, family):
+    torch.manual_seed(0)
+    model = FAMILIES[family]().to(torch.bfloat16)
+    folder = save(tmp_path, model)
+    assert json.loads((tmp_path / "config.json").read_text())["dtype"] == "bfloat16"
+    for encoder in (new_encoder(folder, "auto", POSITIONS), saved_encoder(tmp_path, "cls")):
+        assert {p.dtype for p in encoder.parameters()} == {torch.float32}
+        loaded = dict(encoder.backbone.named_parameters())
+        assert len(loaded) > 10
+        assert all(torch.equal(loaded[name], p.float()) for name, p in model.named_parameters() if name in loaded)
+
+
+def test_new_weights_are_fp32_even_if_the_config_says_bfloat16(tmp_path):
+    BertConfig(**SHAPE, dtype="bfloat16").save_pretrained(tmp_path)
+    assert json.loads((tmp_path / "config.json").read_text())["dtype"] == "bfloat16"
+    assert {p.dtype for p in new_encoder(str(tmp_path), "auto", POSITIONS).parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_max_length_beyond_the_positions_is_a_users_error(saved, family):
+    new_encoder(saved[family], "auto", POSITIONS)
+    with pytest.raises(UserError) as caught:
+        new_encoder(saved[family], "auto", POSITIONS + 1)
+    expected = f"model.max_length=65: encoder {saved[family]} has 64 positions; lower it"
+    assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_sequence_of_every_position_is_encoded(saved, family):
+    encoder = new_encoder(saved[family], "auto", POSITIONS).eval()
+    ids = torch.full((1, POSITIONS), 7)
+    group = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "token_type_ids": torch.zeros_like(ids)}
+    with torch.no_grad():
+        assert encoder.pool(group).isfinite().all()
+
+
+@pytest.mark.parametrize("name", ["nobody/no-such-encoder", "no-such-folder"])
+def test_a_missing_name_is_one_line(monkeypatch, name):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # no five retries
+    with pytest.raises(UserError) as caught:
+        new_encoder(name, "auto", POSITIONS)
+    message = str(caught.value)
+    assert message.startswith(f"encoder.name={name}: neither a folder with config.json and a tokenizer nor to be had")
+    assert message.endswith("; download it where there is a network and give its folder")
+    assert "\n" not in message
+
+
+def test_a_folder_that_is_no_encoder_is_one_line(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(UserError) as caught:
+        new_encoder(str(tmp_path), "auto", POSITIONS)
+    assert str(caught.value).startswith(f"encoder.name={tmp_path}: neither a folder with config.json")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("family", "pooling"), CASES)
+def test_a_vector_does_not_depend_on_what_shares_the_batch(saved, data, family, pooling):
+    encoder = new_encoder(saved[family], pooling, POSITIONS).eval()
+    rows = [7, 0, 5, 9, 1, 8, 4]
+    batch = data[np.array(rows), 7]
+    assert len(batch.groups) > 1
+    with torch.no_grad():
+        together = encoder(batch)
+        alone = torch.cat([encoder(single) for single in one_by_one(data, rows)])
+        pairs = torch.cat([encoder(data[np.array(rows[start : start + 2]), 2]) for start in range(0, 7, 2)])
+    assert together.shape == (42, 32)
+    np.testing.assert_allclose(together, alone, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(together, pairs, rtol=0, atol=1e-5)
+    claims = together[::6]
+    assert torch.cdist(claims, claims).fill_diagonal_(9).min() > 1e-2  # so that a wrong order would show
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_poolings_are_of_the_last_states_of_the_sequence_alone(saved, data, family):
+    """First token, mean over tokens, and tanh of a dense on the first, each by hand from the encoder's own states."""
+    (single,) = one_by_one(data, [3])[:1]
+    group = single.groups[0]
+    vectors = {}
+    for pooling in ("cls", "mean", "tanh"):
+        torch.manual_seed(1)
+        encoder = new_encoder(saved[family], pooling, POSITIONS).eval()
+        with torch.no_grad():
+            vectors[pooling] = encoder(single)[0]
+            named = {name: group[name] for name in ("input_ids", "attention_mask")}
+            states = encoder.backbone(**named).last_hidden_state[0]
+        if pooling == "tanh":
+            vectors["dense"] = torch.tanh(encoder.dense.weight @ states[0] + encoder.dense.bias).detach()
+    torch.testing.assert_close(vectors["cls"], states[0])
+    torch.testing.assert_close(vectors["mean"], states.mean(0))
+    torch.testing.assert_close(vectors["tanh"], vectors["dense"])
+
+
+def test_segments_reach_an_encoder_that_has_them_and_no_other(saved):
+    assert {family: new_encoder(folder, "auto", 8).has_types for family, folder in saved.items()} == {
+        "bert": True,
+        "xlm-roberta": False,
+        "deberta-v2": False,
+        "modernbert": False,
+    }
+    encoder = new_encoder(saved["bert"], "cls", 8).eval()
+    ids = torch.tensor([[2, 7, 3, 8, 3]])
+    group = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    with torch.no_grad():
+        one = encoder.pool(group | {"token_type_ids": torch.tensor([[0, 0, 0, 0, 0]])})
+        two = encoder.pool(group | {"token_type_ids": torch.tensor([[0, 0, 0, 1, 1]])})
+    assert not torch.allclose(one, two)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "tanh"])
+def test_every_parameter_takes_part_in_training(saved, data, pooling):
+    """A pooler that is not used is not there: without a gradient it would hang distributed training."""
+    for family, folder in saved.items():
+        encoder = new_encoder(folder, pooling, POSITIONS)
+        encoder(data[np.arange(3), 3]).square().sum().backward()
+        without = [name for name, p in encoder.named_parameters() if p.grad is None]
+        assert without == [], family
+
+
+def test_the_new_dense_is_drawn_as_the_authors_classifier():
+    torch.manual_seed(0)
+    layer = initialised(torch.nn.Linear(768, 768))
+    assert layer.weight.std().item() == pytest.approx(0.02, rel=0.01)
+    assert layer.weight.mean().item() == pytest.approx(0, abs=1e-4)
+    assert not layer.bias.any()
+    dense = Encoder(BertModel(BertConfig(**SHAPE)), "tanh").dense
+    assert dense.weight.std().item() == pytest.approx(0.02, rel=0.1)
+    assert not dense.bias.any()
+
+
+def test_a_saved_encoder_is_in_eval_mode_with_the_same_vectors(tmp_path, saved, data):
+    batch = data[np.arange(3), 3]
+    for pooling in ("pooler", "cls", "mean"):
+        encoder = new_encoder(saved["bert"], pooling, POSITIONS).eval()
+        encoder.backbone.save_pretrained(tmp_path / pooling)
+        again = saved_encoder(tmp_path / pooling, pooling)
+        assert not any(module.training for module in again.modules())
+        with torch.no_grad():
+            assert torch.equal(again(batch), encoder(batch))

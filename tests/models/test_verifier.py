@@ -1,0 +1,349 @@
+"""What every model shares, driven by Lightning's own trainer: the loss of a step, its schedule, dropout, and records."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pytorch_lightning import Callback, LightningModule, Trainer
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.utils.data import DataLoader
+from transformers import BertConfig, BertModel
+
+from xfact.config import AugmentConfig, DataConfig, EvidenceConfig, OptimConfig
+from xfact.data.batches import Claims, Shuffled
+from xfact.data.corpus import Corpus
+from xfact.data.inputs import Inputs
+from xfact.data.modules import FitSplit, SplitData
+from xfact.data.text import TextOptions
+from xfact.data.tokens import Tokeniser
+from xfact.errors import Failure
+from xfact.evaluation.scores import macro_f1
+from xfact.models.attn_ea import AttnEA
+from xfact.models.claim_only import ClaimOnly
+from xfact.models.encoder import Encoder
+from xfact.models.majority import Majority
+from xfact.models.mean_ea import MeanEA
+from xfact.models.verifier import Verifier, classifier, collected
+from xfact.schema import LABELS
+
+NAMES = np.array(LABELS)
+OFF = ("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary")
+STILL = OptimConfig(lr=1e-15)  # weights stay as they are
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*val_dataloader", "ignore:.*LeafSpec", "ignore:.*does not have many")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Small products are as quick on one thread, and a busy machine does not slow it down."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+class Seen(Callback):
+    """What a training run did: gradients and learning rate of each optimiser step, loss of each batch."""
+
+    def __init__(self) -> None:
+        self.gradients: list[dict[str, Tensor]] = []
+        self.rates: list[float] = []
+        self.losses: list[float] = []
+
+    def on_before_optimizer_step(self, trainer, module, optimizer) -> None:
+        named = module.named_parameters()
+        self.gradients.append({name: p.grad.clone() for name, p in named if p.grad is not None})
+        self.rates.append(optimizer.param_groups[0]["lr"])
+
+    def on_train_batch_end(self, trainer, module, outputs, batch, batch_idx) -> None:
+        self.losses.append(float(outputs["loss"]))
+
+
+def trainer(*callbacks: Callback, **given) -> Trainer:
+    return Trainer(accelerator="cpu", callbacks=list(callbacks), **{"max_epochs": 1, **dict.fromkeys(OFF, False), **given})
+
+
+def new_model(cls=ClaimOnly, dropout: float = 0.0, optim: OptimConfig = STILL) -> Verifier:
+    torch.manual_seed(0)
+    shape = {"vocab_size": 16_000, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    rates = {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
+    config = BertConfig(**shape, **rates, intermediate_size=32, initializer_range=0.2)
+    return cls(Encoder(BertModel(config), "pooler"), list(LABELS), optim, max_length=32, dropout=dropout).train()
+
+
+def inputs(cls, cache: Path, rows: int) -> Inputs:
+    tokeniser = None if cls is Majority else Tokeniser("tiny", 32)
+    corpus, text = Corpus(DataConfig(limit=rows)), TextOptions()
+    return Inputs(corpus, AugmentConfig(), EvidenceConfig(), text, list(LABELS), cls.layout, tokeniser, cache)
+
+
+def new_data(cls, cache: Path, rows: int) -> Claims:
+    return inputs(cls, cache, rows).read("train.all.tsv", "train").dataset
+
+
+def trained(model: LightningModule, data: Claims, batch_size: int, accumulate: int = 1, epochs: int = 1, **given) -> Seen:
+    """A real run over the data, with what it did."""
+    seen = Seen()
+    sampler = Shuffled(len(data), batch_size, accumulate, seed=7)
+    loader = DataLoader(data, sampler=sampler, batch_size=None)
+    trainer(seen, accumulate_grad_batches=accumulate, max_epochs=epochs, **given).fit(model, loader)
+    return seen
+
+
+@pytest.mark.parametrize("accumulate", [2, 3, 7])
+@pytest.mark.parametrize("cls", [ClaimOnly, AttnEA, MeanEA])
+def test_a_step_in_parts_is_the_undivided_step(tmp_path, cls, accumulate):
+    """Eleven claims in steps of seven: parts of 4 + 3, 3 + 2 + 2 or single claims, and an odd step of four at the end."""
+    data = new_data(cls, tmp_path, 11)
+    whole = trained(new_model(cls), data, 7).gradients
+    parts = trained(new_model(cls), data, 7, accumulate).gradients
+    assert len(whole) == len(parts) == 2
+    for one, other in zip(whole, parts, strict=True):
+        assert one.keys() == other.keys()
+        for name in one:
+            torch.testing.assert_close(other[name], one[name], rtol=1e-5, atol=1e-6)
+    assert (whole[0]["classifier.bias"] - whole[1]["classifier.bias"]).abs().max() > 1e-2
+
+
+def test_a_step_is_the_mean_over_its_claims(tmp_path):
+    data = new_data(ClaimOnly, tmp_path, 11)
+    model = new_model()
+    seen = trained(model, data, 7, accumulate=3)
+    sampler = Shuffled(11, 7, 1, seed=7)
+    for (rows, _), found in zip(sampler, seen.gradients, strict=True):
+        model.zero_grad()
+        batch = data[rows, len(rows)]
+        F.cross_entropy(model.verdict(batch)[0], batch.labels).backward()
+        torch.testing.assert_close(found["classifier.weight"], model.classifier.weight.grad, rtol=1e-5, atol=1e-6)
+
+
+def test_class_weights_weigh_each_claim_by_its_label(tmp_path):
+    data = new_data(ClaimOnly, tmp_path, 9)
+    weights = torch.tensor([0.5, 2.0, 1.0, 3.0, 0.0, 0.25, 1.5])
+    model = new_model()
+    model.class_weights = weights
+    (found,) = trained(model, data, 9, accumulate=2).gradients
+    model.zero_grad()
+    batch = data[np.arange(9), 9]
+    chances = model.verdict(batch)[0].softmax(1)[torch.arange(9), batch.labels]
+    (-(weights[batch.labels] * chances.log()).sum() / 9).backward()
+    torch.testing.assert_close(found["classifier.weight"], model.classifier.weight.grad, rtol=1e-5, atol=1e-6)
+    (plain,) = trained(new_model(), data, 9).gradients
+    assert (found["classifier.weight"] - plain["classifier.weight"]).abs().max() > 1e-3
+
+
+def test_no_class_weights_by_default():
+    assert new_model().class_weights is None
+    assert OptimConfig().class_weights == "none"
+
+
+def test_the_logged_loss_is_the_mean_over_the_epochs_claims(tmp_path):
+    data, model, seen = new_data(ClaimOnly, tmp_path, 11), new_model(), Seen()
+    run = trainer(seen, accumulate_grad_batches=2)
+    run.fit(model, DataLoader(data, sampler=Shuffled(11, 7, 2, seed=7), batch_size=None))
+    with torch.no_grad():
+        batch = data[np.arange(11), 11]
+        expected = F.cross_entropy(model.verdict(batch)[0], batch.labels)
+    torch.testing.assert_close(run.callback_metrics["train/loss_epoch"], expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_loss_that_is_no_number_ends_training_in_one_line(tmp_path, value):
+    data, model = new_data(ClaimOnly, tmp_path, 6), new_model()
+    with torch.no_grad():
+        model.classifier.bias.fill_(0)
+        model.classifier.bias[int(data.labels[0]) - 1] = value
+    with pytest.raises(Failure) as caught:
+        trained(model, data, 2)
+    message = str(caught.value)
+    assert message.startswith("the loss is nan at epoch 0, batch 0; training stopped (lower optim.lr, or use ")
+    assert "\n" not in message
+
+
+def test_training_that_diverges_later_names_the_batch(tmp_path):
+    model = new_model(optim=OptimConfig(lr=1e38, clip_norm=None))
+    with pytest.raises(Failure, match=r"the loss is (nan|inf) at epoch 0, batch [12]; training stopped"):
+        trained(model, new_data(ClaimOnly, tmp_path, 6), 2)
+
+
+def test_weights_decay_and_biases_and_layer_norms_do_not():
+    model = new_model(optim=OptimConfig(weight_decay=0.1, lr=3e-4, eps=1e-6))
+    model.trainer = trainer(max_steps=1)
+    optimizer = model.configure_optimizers()["optimizer"]
+    assert type(optimizer) is torch.optim.AdamW
+    decay, plain = optimizer.param_groups
+    assert (decay["weight_decay"], plain["weight_decay"]) == (0.1, 0.0)
+    assert {(group["lr"], group["initial_lr"], group["eps"]) for group in (decay, plain)} == {(3e-4, 3e-4, 1e-6)}
+    names = {id(p): name for name, p in model.named_parameters()}
+    decayed, spared = ({names[id(p)] for p in group["params"]} for group in (decay, plain))
+    assert decayed | spared == set(names.values())
+    assert decayed & spared == set()
+    assert spared == {name for name in names.values() if name.endswith("bias") or "LayerNorm" in name}
+    assert {"classifier.weight", "encoder.backbone.embeddings.word_embeddings.weight"} <= decayed
+
+
+def test_frozen_parameters_are_left_out():
+    model = new_model()
+    model.encoder.requires_grad_(False)
+    model.trainer = trainer(max_steps=1)
+    groups = model.configure_optimizers()["optimizer"].param_groups
+    assert [[tuple(p.shape) for p in group["params"]] for group in groups] == [[(7, 32)], [(7,)]]
+
+
+def linear(steps: int, warmup: int) -> list[float]:
+    return [step / warmup if step < warmup else (steps - step) / (steps - warmup) for step in range(steps)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "batch_size", "accumulate", "epochs", "optim", "expected"),
+    [
+        (8, 2, 1, 2, {}, linear(8, 0)),
+        (11, 4, 2, 2, {}, linear(6, 0)),  # steps of 4, 4 and 3 claims in two parts each
+        (9, 4, 2, 1, {}, linear(3, 0)),  # the last step has one claim and one part
+        (8, 2, 1, 2, {"warmup_ratio": 0.25}, linear(8, 2)),
+        (8, 2, 1, 2, {"warmup_ratio": 0.3}, linear(8, 3)),
+        (8, 2, 1, 1, {"schedule": "constant"}, [1.0] * 4),
+        (8, 2, 1, 1, {"schedule": "constant", "warmup_ratio": 0.5}, [0, 0.5, 1, 1]),
+        (8, 2, 1, 1, {"schedule": "cosine"}, [(1 + math.cos(math.pi * step / 4)) / 2 for step in range(4)]),
+    ],
+)
+def test_the_learning_rate_of_each_step(tmp_path, rows, batch_size, accumulate, epochs, optim, expected):
+    model = new_model(optim=OptimConfig(lr=1e-3, **optim))
+    seen = trained(model, new_data(ClaimOnly, tmp_path, rows), batch_size, accumulate, epochs)
+    assert seen.rates == pytest.approx([1e-3 * part for part in expected], abs=1e-12)
+    if optim.get("schedule") != "constant":
+        assert model.lr_schedulers().get_last_lr() == pytest.approx([0.0, 0.0], abs=1e-12)
+
+
+@pytest.mark.parametrize(("inputs", "labels"), [(768, 7), (1536, 7), (768, 2)])
+def test_the_classifier_is_drawn_as_the_authors(inputs, labels):
+    torch.manual_seed(0)
+    layer = classifier(inputs, labels)
+    assert layer.weight.shape == (labels, inputs)
+    assert layer.weight.std().item() == pytest.approx(0.02, rel=0.1)
+    assert layer.weight.mean().item() == pytest.approx(0, abs=2e-3)
+    assert not layer.bias.any()
+
+
+@pytest.mark.parametrize(("cls", "width"), [(ClaimOnly, 32), (AttnEA, 64), (MeanEA, 32)])
+def test_every_model_starts_from_such_a_classifier(cls, width):
+    layer = new_model(cls).classifier
+    assert layer.weight.shape == (7, width)
+    assert layer.weight.std().item() == pytest.approx(0.02, rel=0.2)
+    assert not layer.bias.any()
+
+
+def dropped_out_losses(cache: Path, seed: int, before: int, epochs: int = 2) -> list[float]:
+    """Losses of two equal batches an epoch on weights that stand still, so that only dropout makes them differ."""
+    data = new_data(ClaimOnly, cache, 4)
+    model = new_model(dropout=0.3)
+    model.seed = seed
+    torch.manual_seed(before)
+    torch.rand(before)
+    seen = Seen()
+    rows = (np.arange(4), 4)
+    trainer(seen, max_epochs=epochs).fit(model, DataLoader(data, sampler=[rows, rows], batch_size=None))
+    return seen.losses
+
+
+def test_dropout_is_decided_by_seed_epoch_and_batch_alone(tmp_path):
+    first = dropped_out_losses(tmp_path, seed=1, before=1)
+    assert dropped_out_losses(tmp_path, seed=1, before=999) == first
+    assert dropped_out_losses(tmp_path, seed=1, before=5, epochs=1) == first[:2]
+    others = [dropped_out_losses(tmp_path, seed=seed, before=1) for seed in (0, 2)]
+    assert len({round(loss, 6) for losses in [first, *others] for loss in losses}) == 12
+
+
+def fit_split(cache: Path, dev_batch: int, cls=ClaimOnly, rows: int = 23) -> FitSplit:
+    return FitSplit("train.all.tsv", "dev.all.tsv", inputs(cls, cache, rows), 8, 1, dev_batch, 0, seed=1)
+
+
+@pytest.mark.parametrize("dev_batch", [1, 4, 64])
+def test_dev_scores_are_of_the_rows_themselves_whatever_the_batches(tmp_path, dev_batch):
+    model, data = new_model(), fit_split(tmp_path, dev_batch)
+    nn.init.normal_(model.classifier.weight, std=3)
+    (logged,) = trainer().validate(model, data, verbose=False)
+    model.eval()
+    with torch.no_grad():
+        batch = data.dev.dataset[np.arange(23), 23]
+        logits = model.verdict(batch)[0]
+    gold, predicted = [claim.label for claim in data.dev.claims], NAMES[logits.argmax(1)]
+    assert len(set(predicted)) > 1
+    assert logged["dev/macro_f1"] == pytest.approx(macro_f1(gold, predicted), abs=1e-7)
+    assert logged["dev/loss"] == pytest.approx(F.cross_entropy(logits, batch.labels).item(), abs=1e-5)
+
+
+def test_a_logit_that_is_no_number_makes_the_dev_score_none(tmp_path):
+    model, data = new_model(), fit_split(tmp_path, 8)
+    with torch.no_grad():
+        model.classifier.bias[2] = math.nan
+    (logged,) = trainer().validate(model, data, verbose=False)
+    assert math.isnan(logged["dev/macro_f1"])
+
+
+@pytest.mark.parametrize("cls", [ClaimOnly, AttnEA, MeanEA])
+def test_records_of_a_test_come_back_in_row_order(tmp_path, cls):
+    split = inputs(cls, tmp_path, 13).read("test.all.tsv", "alpha1")
+    model = new_model(cls)
+    found = []
+    for batch_size in (1, 5, 64):
+        trainer().test(model, SplitData(split, batch_size, 0), verbose=False)
+        found.append(collected(model.records))
+    model.eval()
+    with torch.no_grad():
+        logits, attention = model.verdict(split.dataset[np.arange(13), 13])
+    for one, weights in found:
+        assert one.dtype == np.float32
+        np.testing.assert_allclose(one, logits, rtol=0, atol=1e-5)
+        if cls is AttnEA:
+            np.testing.assert_allclose(weights, attention, rtol=0, atol=1e-5)
+        else:
+            assert weights is None
+    assert torch.cdist(logits, logits).fill_diagonal_(9).min() > 1e-3
+
+
+@settings(deadline=None)
+@given(st.integers(1, 40).flatmap(lambda rows: st.tuples(st.permutations(range(rows)), st.lists(st.integers(1, rows)))))
+def test_collected_restores_row_order_whatever_the_batches(order_and_cuts):
+    order, cuts = np.array(order_and_cuts[0]), sorted(set(order_and_cuts[1]))
+    logits, attention = np.random.default_rng(0).random((2, len(order), 5))
+    records = [(rows, logits[rows], attention[rows]) for rows in np.split(order, cuts)]
+    found, weights = collected(records)
+    np.testing.assert_array_equal(found, logits)
+    np.testing.assert_array_equal(weights, attention)
+    assert collected([(rows, part, None) for rows, part, _ in records])[1] is None
+
+
+@pytest.mark.parametrize("rows", [[[0, 1], [3]], [[1, 2]], [[0, 1], [1, 2]], [[0], [0]], [[0, 1, 2], [2]]])
+def test_collected_refuses_a_row_that_is_missing_or_there_twice(rows):
+    with pytest.raises(RuntimeError, match="an evaluation did not give every row once"):
+        collected([(np.array(part), np.zeros((len(part), 7)), None) for part in rows])
+
+
+def test_majority_predicts_the_most_frequent_training_label(tmp_path):
+    data = fit_split(tmp_path, 8, Majority, rows=200)
+    model = Majority(list(LABELS))
+    run = trainer()
+    run.fit(model, data)
+    gold = [claim.label for claim in data.train.claims]
+    counts = np.array([gold.count(label) for label in LABELS])
+    assert model.counts.tolist() == counts.tolist()
+    logits = model.verdict(data.dev.dataset[np.arange(5), 5])[0]
+    expected = np.log(np.maximum(counts / 200, 1e-9))
+    np.testing.assert_allclose(logits, np.tile(expected, (5, 1)), rtol=1e-12)
+    most = max(LABELS, key=gold.count)
+    dev = [claim.label for claim in data.dev.claims]
+    assert run.callback_metrics["dev/macro_f1"] == pytest.approx(macro_f1(dev, [most] * len(dev)), abs=1e-7)
+
+
+def test_majority_gives_a_tie_to_the_first_label_by_name():
+    model = Majority(list(LABELS))
+    model.counts += torch.tensor([0, 4, 1, 4, 0, 2, 4])
+    logits = model.verdict(Claims(np.zeros(3, int), None, 0)[np.arange(3), 3])[0]
+    assert NAMES[logits.argmax(1)].tolist() == ["false"] * 3
+    assert logits.isfinite().all()
