@@ -78,7 +78,7 @@ class DataConfig(Section):
     languages: Languages = None
     sites: Sites = None
     labels: Labels = None
-    limit: int | None = Field(None, ge=1)  # the first rows of each split that pass the filters
+    limit: int | None = Field(None, ge=1, strict=True)  # the first rows of each split that pass the filters
     bad_rows: Literal["error", "drop"] = "error"
 
 
@@ -94,7 +94,7 @@ class EvidenceConfig(Section):
 
     source: Literal["own", "random", "none"] = "own"
     within: Literal["site", "language"] = "site"
-    num_snippets: int = Field(SNIPPETS, ge=0, le=SNIPPETS)
+    num_snippets: int = Field(SNIPPETS, ge=0, le=SNIPPETS, strict=True)
 
 
 class EncoderConfig(Section):
@@ -113,21 +113,21 @@ class OptimConfig(Section):
     schedule: Literal["linear", "cosine", "constant"] = "linear"
     warmup_ratio: float = Field(0.0, ge=0, lt=1)
     clip_norm: float | None = Field(1.0, gt=0)
-    batch_size: int = Field(8, ge=1)  # claims per optimiser step and accumulation part
-    accumulate: int = Field(1, ge=1)
+    batch_size: int = Field(8, ge=1, strict=True)  # claims per optimiser step and accumulation part
+    accumulate: int = Field(1, ge=1, strict=True)
     class_weights: Literal["none", "balanced"] = "none"
 
 
 class TrainerConfig(Section):
     """How long and on what a model trains."""
 
-    max_epochs: int = Field(10, ge=1)
+    max_epochs: int = Field(10, ge=1, strict=True)
     accelerator: Literal["auto", "cpu", "gpu"] = "auto"
     devices: Literal[1] = 1
     precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
-    threads: int | None = Field(None, ge=1)  # default: the cores that this process may use
-    num_workers: int = Field(0, ge=0)
-    eval_batch_size: int = Field(32, ge=1)
+    threads: int | None = Field(None, ge=1, strict=True)  # default: the cores that this process may use
+    num_workers: int = Field(0, ge=0, strict=True)
+    eval_batch_size: int = Field(32, ge=1, strict=True)
     progress: bool = True
 
 
@@ -135,7 +135,7 @@ class Config(Section):
     """One job."""
 
     task: str = "train"
-    seed: int = Field(1, ge=0, lt=2**32)
+    seed: int = Field(1, ge=0, lt=2**32, strict=True)
     metadata: bool = False
     metadata_fields: list[MetadataField] = Field(list(METADATA_FIELDS), min_length=1)
     missing: Literal["given", "none"] = "given"

@@ -231,10 +231,11 @@ def test_scale_divides_by_the_root_of_the_width_and_mask_leaves_empty_snippets_o
         np.testing.assert_allclose(attention[~empty.all(1)].sum(1), 1, rtol=0, atol=1e-6)
 
 
-def test_a_snippet_of_white_space_is_empty_too(tmp_path, claims):
-    model = new_model(AttnEA, new_bert(0.0), mask_empty=True)
-    rows = [replace(claims[4], evidence=(*claims[4].evidence[:4], " \u3000\t"))]
+def test_a_snippet_of_white_space_is_empty_and_one_of_a_single_token_is_not(tmp_path, claims):
+    model = new_model(AttnEA, new_bert(0.0), scale=True, mask_empty=True)
+    rows = [replace(claims[4], evidence=(*claims[4].evidence[:3], "a", " \u3000\t"))]
     _, attention = our_outputs(model, our_data(AttnEA, rows, tmp_path))
+    assert attention[0, 3] > 0
     assert attention[0, 4] == 0
     np.testing.assert_allclose(attention.sum(), 1, rtol=0, atol=1e-6)
 

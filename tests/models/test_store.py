@@ -164,7 +164,9 @@ def test_a_folder_holds_the_encoder_in_hugging_face_form_the_head_and_the_card(s
         "classifier.weight": (3, 128),
         "classifier.bias": (3,),
     }
-    assert {tuple(path.name for path in (saved[0] / name).glob("*.safetensors")) for name in ("majority", "linear")} == {
+    assert {
+        tuple(path.name for path in (saved[0] / name).glob("*.safetensors")) for name in ("majority", "linear")
+    } == {
         ("majority.safetensors",),
         ("linear.safetensors",),
     }

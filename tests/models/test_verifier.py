@@ -1,4 +1,4 @@
-"""What every model shares, driven by Lightning's own trainer: the loss of a step, its schedule, dropout, and records."""
+"""What every model shares, driven by Lightning's own trainer: a step's loss, its schedule, dropout, and records."""
 
 import math
 from pathlib import Path
@@ -35,7 +35,7 @@ NAMES = np.array(LABELS)
 OFF = ("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary")
 STILL = OptimConfig(lr=1e-15)  # weights stay as they are
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*val_dataloader", "ignore:.*LeafSpec", "ignore:.*does not have many")
+pytestmark = pytest.mark.filterwarnings("ignore:.*val_dataloader", "ignore:.*LeafSpec", "ignore:.*returned `None`")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -65,7 +65,9 @@ class Seen(Callback):
 
 
 def trainer(*callbacks: Callback, **given) -> Trainer:
-    return Trainer(accelerator="cpu", callbacks=list(callbacks), **{"max_epochs": 1, **dict.fromkeys(OFF, False), **given})
+    return Trainer(
+        accelerator="cpu", callbacks=list(callbacks), **{"max_epochs": 1, **dict.fromkeys(OFF, False), **given}
+    )
 
 
 def new_model(cls=ClaimOnly, dropout: float = 0.0, optim: OptimConfig = STILL) -> Verifier:
@@ -86,7 +88,9 @@ def new_data(cls, cache: Path, rows: int) -> Claims:
     return inputs(cls, cache, rows).read("train.all.tsv", "train").dataset
 
 
-def trained(model: LightningModule, data: Claims, batch_size: int, accumulate: int = 1, epochs: int = 1, **given) -> Seen:
+def trained(
+    model: LightningModule, data: Claims, batch_size: int, accumulate: int = 1, epochs: int = 1, **given
+) -> Seen:
     """A real run over the data, with what it did."""
     seen = Seen()
     sampler = Shuffled(len(data), batch_size, accumulate, seed=7)
@@ -98,7 +102,7 @@ def trained(model: LightningModule, data: Claims, batch_size: int, accumulate: i
 @pytest.mark.parametrize("accumulate", [2, 3, 7])
 @pytest.mark.parametrize("cls", [ClaimOnly, AttnEA, MeanEA])
 def test_a_step_in_parts_is_the_undivided_step(tmp_path, cls, accumulate):
-    """Eleven claims in steps of seven: parts of 4 + 3, 3 + 2 + 2 or single claims, and an odd step of four at the end."""
+    """Eleven claims in steps of seven: parts of 4 + 3, 3 + 2 + 2 or single claims, and a step of four at the end."""
     data = new_data(cls, tmp_path, 11)
     whole = trained(new_model(cls), data, 7).gradients
     parts = trained(new_model(cls), data, 7, accumulate).gradients
@@ -346,4 +350,4 @@ def test_majority_gives_a_tie_to_the_first_label_by_name():
     model.counts += torch.tensor([0, 4, 1, 4, 0, 2, 4])
     logits = model.verdict(Claims(np.zeros(3, int), None, 0)[np.arange(3), 3])[0]
     assert NAMES[logits.argmax(1)].tolist() == ["false"] * 3
-    assert logits.isfinite().all()
+    assert logits[:, 0].tolist() == pytest.approx([math.log(1e-9)] * 3)

@@ -1,20 +1,18 @@
 """From a file's name to what a model reads: claims with their evidence and augmentation, labels, token arrays."""
 
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from xfact.config import AugmentConfig, Config, EvidenceConfig
-from xfact.data import politifact
+from xfact.data.augmentation import training_rows
 from xfact.data.batches import Claims
 from xfact.data.corpus import Corpus, FileReport
 from xfact.data.evidence import assign
 from xfact.data.text import Layout, TextOptions
 from xfact.data.tokens import Tokeniser, token_arrays
 from xfact.schema import LABELS, Claim
-from xfact.screen import say
 
 
 @dataclass
@@ -63,22 +61,6 @@ class Inputs:
         per_claim = len(self.text.sequences(claims[0], self.layout))
         arrays = token_arrays(sequences, len(claims), per_claim, self.tokeniser, self.cache)
         return Claims(labels, arrays, self.tokeniser.pad_id)
-
-
-def training_rows(corpus: Corpus, augment: AugmentConfig, file: str) -> tuple[list[Claim], FileReport]:
-    """The claims of train with the augmentation's after them."""
-    claims, report = corpus.read_or_fail(file, "train")
-    if augment.name == "none":
-        return claims, report
-    dropped: Counter[str] = Counter()
-    added = politifact.read(augment, dropped, corpus.data.bad_rows)
-    kept = [claim for claim in added if corpus.data.labels is None or claim.label in corpus.data.labels]
-    if len(kept) < len(added):
-        dropped["by data.labels"] = len(added) - len(kept)
-    report.added, report.not_added = {"PolitiFact": len(kept)}, dict(dropped)
-    left_out = ", ".join(f"{n:,} {why}" for why, n in sorted(dropped.items())) or "none"
-    say(f"augment=politifact: {len(kept):,} rows added to train; left out: {left_out}")
-    return claims + kept, report
 
 
 def label_vocabulary(config: Config) -> list[str]:

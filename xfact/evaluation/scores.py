@@ -11,52 +11,10 @@ from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
 from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support
 
+from xfact.evaluation.record import ClassScore, GroupScore, SplitScore
 from xfact.schema import LABELS
-
-
-class Strict(BaseModel):
-    """Strict JSON: NaN and infinities are the strings NaN, Infinity, -Infinity."""
-
-    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings", protected_namespaces=())
-
-
-class ClassScore(Strict):
-    """One label; rows are gold rows."""
-
-    precision: float
-    recall: float
-    f1: float
-    rows: int
-    predicted: int
-
-
-class GroupScore(Strict):
-    """One language, source or other subset."""
-
-    rows: int
-    macro_f1: float
-    macro_f1_gold: float
-    macro_f1_7: float
-    accuracy: float
-
-
-class SplitScore(GroupScore):
-    """Every score of one split."""
-
-    macro_f1_groups: float
-    classes: dict[str, ClassScore]
-    labels: list[str]  # order of the confusion matrix
-    confusion: list[list[int]]  # [gold][predicted]
-    languages: dict[str, GroupScore]
-    sites: dict[str, GroupScore]
-    not_in_train: GroupScore | None = None  # rows whose normalised claim does not stand in train
-    file: str = ""
-    version: str = ""  # SHA-256 of the file's content, first 16 digits
-    counts: str = "other"  # official, swallowed or other: the file's row count against the paper's
-
 
 Names: TypeAlias = Sequence[str] | np.ndarray | pd.Series
 

@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 from xfact.config import Config
 from xfact.data.text import TextOptions
 from xfact.errors import DataError
-from xfact.evaluation.scores import Strict
+from xfact.evaluation.record import Strict
 from xfact.files import write_text
 
 

@@ -6,20 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import yaml
 
 from xfact.config import Config, parse
+from xfact.data.augmentation import training_rows
 from xfact.data.corpus import Corpus
 from xfact.data.duplicates import repeated
-from xfact.data.inputs import training_rows
 from xfact.errors import DataError, UserError
-from xfact.evaluation.scores import SplitScore, split_score
+from xfact.evaluation.record import SplitScore
 from xfact.files import write_text
 from xfact.schema import Claim
 from xfact.screen import say, warn
 
-Scored = tuple[str, pd.DataFrame, SplitScore]
+Scored = tuple[str, Any, SplitScore]
 
 
 def asked_splits(config: Config, corpus: Corpus) -> dict[str, dict[str, Any]]:
@@ -57,8 +56,10 @@ def score_splits(
         yield name, table, scored(table, data.split, train)
 
 
-def scored(table: pd.DataFrame, split: Any, train: list[Claim] | None) -> SplitScore:
+def scored(table: Any, split: Any, train: list[Claim] | None) -> SplitScore:
     """The scores of a split's predictions, with the file that they are on."""
+    from xfact.evaluation.scores import split_score
+
     known = None
     if train is not None:
         known = repeated((claim.claim for claim in train), [claim.claim for claim in split.claims])
@@ -116,15 +117,15 @@ def with_changes(run: Config, config: Config) -> Config:
 
 def evaluate(config: Config) -> None:
     """Score the saved model of run= on the run's splits, or on those of split= and data.*; JSON to output=."""
-    from xfact.runs.fitting import make_inputs
-    from xfact.runs.lightning import prepare
-    from xfact.runs.tables import print_scores
-
     folder = Path(str(config.run))
     trained = saved_config(folder)
     run = with_changes(trained, config)
     corpus = Corpus(run.data)
     splits = asked_splits(run, corpus)
+    from xfact.runs.fitting import make_inputs
+    from xfact.runs.lightning import prepare
+    from xfact.runs.tables import print_scores
+
     prepare(run.seed, config.trainer.threads or run.trainer.threads)
     model, tokeniser = load_model(folder)
     inputs = make_inputs(run, corpus, tokeniser)

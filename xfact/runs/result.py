@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from xfact.config import PACKAGE
 from xfact.errors import DataError
-from xfact.evaluation.scores import SplitScore, Strict
+from xfact.evaluation.record import SplitScore, Strict
 from xfact.files import write_text
 
 FORMAT = 1

@@ -8,7 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from xfact.evaluation.scores import GroupScore, SplitScore
+from xfact.evaluation.record import GroupScore, SplitScore
 from xfact.runs.result import Result, read_result
 from xfact.screen import console, say, warn_once
 

@@ -13,7 +13,7 @@ import yaml
 
 from xfact.config import Config, encoder_folder
 from xfact.data.corpus import EMBEDDED, Corpus, FileReport
-from xfact.evaluation.scores import SplitScore
+from xfact.evaluation.record import SplitScore
 from xfact.files import write_text
 from xfact.runs.evaluate import asked_splits, load_model, score_splits, scored, training_claims
 from xfact.runs.identity import identity, run_folder, run_hash

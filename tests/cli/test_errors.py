@@ -1,0 +1,122 @@
+"""What a user mistypes: exit 2 and exactly one line on stderr, with the nearest names, before anything is loaded."""
+
+import sys
+import time
+
+import pytest
+from cli.conftest import ROOT, command, succeed
+
+TINY = ROOT / "xfact" / "models" / "tiny"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["model=atn_ea"], ["model=atn_ea", "attn_ea"]),
+        (["-m", "model=claim_only,atn_ea"], ["model=atn_ea", "attn_ea"]),
+        (["data=smaple"], ["data=smaple", "sample"]),
+        (["task=trian"], ["task=trian", "train"]),
+        (["encoder=mbret"], ["encoder=mbret", "mbert"]),
+        (["preset=papr"], ["preset=papr", "paper"]),
+        (["variant=atn_ea"], ["variant=atn_ea", "attn_ea"]),
+        (["+experiments=demo_sampel"], ["demo_sample"]),
+        (["split=[alpha1,alpa2]"], ["alpa2", "alpha2"]),
+        (["sed=3"], ["sed", "seed"]),
+        (["+sed=3"], ["sed", "seed"]),
+        (["metdata=true"], ["metdata", "metadata"]),
+        (["optim.learning_rate=1"], ["optim.learning_rate", "unknown"]),
+        (["model.drpout=0.3"], ["model.drpout", "model.dropout"]),
+        (["+model.drpout=0.3"], ["model.drpout", "dropout"]),
+        (["model.droput=0.3", "model=attn_ea"], ["model.droput", "model.dropout"]),
+        (["trainer.max_epoch=3"], ["trainer.max_epoch", "trainer.max_epochs"]),
+        (["seed=one"], ["seed=one", "integer"]),
+        (["seed=true"], ["seed=True", "integer"]),
+        (["seed=-1"], ["seed=-1", "0"]),
+        (["-m", "seed=1,two"], ["seed=two", "integer"]),
+        (["metadata=maybe"], ["metadata=maybe"]),
+        (["optim.batch_size=0"], ["optim.batch_size=0"]),
+        (["evidence.num_snippets=6"], ["evidence.num_snippets=6", "5"]),
+        (["data.labels=[tru]"], ["tru", "true"]),
+        (["data.limit=0"], ["data.limit=0"]),
+        (["model.max_length=513"], ["model.max_length=513", "512", "tiny"]),
+        (["encoder=mbert", "model.max_length=600"], ["600", "512", "bert-base-multilingual-cased"]),
+        (["data=xfact"], ["data.source", "value is needed"]),
+        (["data=xfact", "data.source=/no/such/folder"], ["/no/such/folder", "train.all.tsv"]),
+        (["augment=politifact"], ["augment.source", "value is needed"]),
+        (["task=evaluate"], ["run", "value is needed"]),
+        (["task=evaluate", "run=nowhere"], ["nowhere", "config.yaml"]),
+        (["task=predict", "run=nowhere"], ["input", "value is needed"]),
+        (["task=predict", "run=nowhere", "input=no.tsv"], ["no.tsv", "no such file"]),
+        (["task=predict", "run=nowhere", "input=no.doc"], ["no.doc", ".tsv"]),
+        (["task=report", "runs=nowhere"], ["nowhere", "no finished run"]),
+        (["split=[alpha1,alpha2]", "data=claims"], ["alpha2", "ood.tsv"]),
+        (["data.languages=[xx]"], ["train", "data.languages"]),
+        (["model.scale=1", "model=attn_ea"], ["model.scale=1", "boolean"]),
+        (["model._target_=xfact.models.attn_ea.AtnEA"], ["AtnEA"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) and "=" in value[0] + value[-1] else "",
+)
+def test_one_line_and_exit_code_2(tmp_path, words, expected):
+    done = command(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    lines = [line for line in done.stderr.splitlines() if not line.startswith(("run ", "train: "))]
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("error: ")
+    assert all(word in lines[0] for word in expected), lines[0]
+    assert done.stdout == ""
+    assert not list(tmp_path.glob("**/result.json"))
+
+
+@pytest.mark.parametrize("content", ["absent", "broken"])
+def test_a_wrong_sweep_starts_no_job(tmp_path, content):
+    values = {"absent": "own,rondom", "broken": "own,random evidence.within=planet"}[content].split()
+    done = command("-m", f"evidence={values[0]}", *values[1:], cwd=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert not list(tmp_path.glob("runs/*/*"))
+
+
+def test_a_traceback_is_shown_if_asked(tmp_path):
+    done = command("task=evaluate", "run=nowhere", "debug=true", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Traceback" in done.stderr
+
+
+def test_a_bad_row_is_named_by_file_and_line(tmp_path):
+    for name in ("train.all.tsv", "dev.all.tsv", "test.all.tsv", "ood.tsv", "zeroshot.tsv"):
+        text = (ROOT / "xfact" / "data" / "sample" / name).read_text()
+        (tmp_path / name).write_text(text)
+    lines = (tmp_path / "train.all.tsv").read_text().split("\n")
+    lines[3] += "\textra"
+    (tmp_path / "train.all.tsv").write_text("\n".join(lines))
+    done = command("model=majority", f"data.source={tmp_path}", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "train.all.tsv:4" in done.stderr
+    assert "18 fields" in done.stderr
+    done = succeed("model=majority", f"data.source={tmp_path}", "data.bad_rows=drop", "data.limit=50", cwd=tmp_path)
+    assert "1 wrong number of fields" in done.stderr
+
+
+def test_help_is_immediate(tmp_path):
+    command("--help", cwd=tmp_path)  # a warm disk
+    start = time.perf_counter()
+    done = succeed("--help", cwd=tmp_path)
+    assert time.perf_counter() - start < 3  # a second on an idle machine
+    assert "python run.py -m seed=1,2,3,4 model=attn_ea" in done.stdout
+    for group in ("model: attn_ea, claim_only, linear, majority, mean_ea", "preset: authors_code, paper, smoke"):
+        assert group in done.stdout
+
+
+def test_help_and_config_load_no_torch(tmp_path):
+    code = (
+        "import sys, runpy\n"
+        f"sys.argv = ['{ROOT}/run.py', '--cfg', 'job']\n"
+        "try:\n    runpy.run_path(sys.argv[0], run_name='__main__')\n"
+        "except SystemExit:\n    pass\n"
+        "sys.stderr.write(' '.join({'torch', 'transformers', 'pandas', 'sklearn', 'wandb'} & set(sys.modules)))\n"
+    )
+    import subprocess
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stderr == ""
+    assert "batch_size: 8" in done.stdout

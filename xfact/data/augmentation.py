@@ -1,0 +1,25 @@
+"""The rows that a model is trained on: those of train, and those that the config adds."""
+
+from collections import Counter
+
+from xfact.config import AugmentConfig
+from xfact.data import politifact
+from xfact.data.corpus import Corpus, FileReport
+from xfact.schema import Claim
+from xfact.screen import say
+
+
+def training_rows(corpus: Corpus, augment: AugmentConfig, file: str) -> tuple[list[Claim], FileReport]:
+    """The claims of train with the augmentation's after them."""
+    claims, report = corpus.read_or_fail(file, "train")
+    if augment.name == "none":
+        return claims, report
+    dropped: Counter[str] = Counter()
+    added = politifact.read(augment, dropped, corpus.data.bad_rows)
+    kept = [claim for claim in added if corpus.data.labels is None or claim.label in corpus.data.labels]
+    if len(kept) < len(added):
+        dropped["by data.labels"] = len(added) - len(kept)
+    report.added, report.not_added = {"PolitiFact": len(kept)}, dict(dropped)
+    left_out = ", ".join(f"{n:,} {why}" for why, n in sorted(dropped.items())) or "none"
+    say(f"augment=politifact: {len(kept):,} rows added to train; left out: {left_out}")
+    return claims + kept, report
