@@ -157,7 +157,7 @@ def one_line(error: BaseException) -> str:
     )
     if struct:
         key = (re.search(r"full_key: (\S+)", str(error)) or struct).group(1)
-        return f"{key}: " + offer(key, known_keys())
+        return f"{key}: " + offer(str(key), known_keys())
     if "Missing mandatory value" in lines[0]:
         return f"{key}: a value is needed; set {key}=..."
     if isinstance(error, HydraException | OmegaConfBaseException):
@@ -168,8 +168,10 @@ def one_line(error: BaseException) -> str:
 def offer(name: str, known: Any) -> str:
     """`unknown; did you mean ...?`, or the list of what is known."""
     near = difflib.get_close_matches(name, list(known), n=2, cutoff=0.5)
+    siblings = sorted(key for key in known if "." in name and key.startswith(f"{name.rpartition('.')[0]}."))
     if near:
-        return f"unknown; did you mean {' or '.join(near)}?"
+        listed = f" ({', '.join(siblings)})" if siblings and not near[0].startswith(name[:-1]) else ""
+        return f"unknown; did you mean {' or '.join(near)}?{listed}"
     return f"unknown; known: {', '.join(sorted(known))}"
 
 

@@ -51,6 +51,7 @@ TINY = ROOT / "xfact" / "models" / "tiny"
         (["task=report", "runs=nowhere"], ["nowhere", "no finished run"]),
         (["split=[alpha1,alpha2]", "data=claims"], ["alpha2", "ood.tsv"]),
         (["data.languages=[xx]"], ["train", "data.languages"]),
+        (["data.languages=[it]", "split=[alpha3]"], ["split=alpha3", "filters", "zeroshot.tsv"]),
         (["model.scale=1", "model=attn_ea"], ["model.scale=1", "boolean"]),
         (["model._target_=xfact.models.attn_ea.AtnEA"], ["AtnEA"]),
     ],
@@ -59,7 +60,7 @@ TINY = ROOT / "xfact" / "models" / "tiny"
 def test_one_line_and_exit_code_2(tmp_path, words, expected):
     done = command(*words, cwd=tmp_path)
     assert done.returncode == 2
-    lines = [line for line in done.stderr.splitlines() if not line.startswith(("run ", "train: "))]
+    lines = [line for line in done.stderr.splitlines() if not line.startswith(("run ", "train: ", "alpha"))]
     assert len(lines) == 1, done.stderr
     assert lines[0].startswith("error: ")
     assert all(word in lines[0] for word in expected), lines[0]

@@ -53,7 +53,8 @@ def test_a_runs_folder_holds_what_the_readme_says_and_nothing_else(sweep):
         "config.yaml", "result.json", "metrics.csv", "curves.png",
         *(f"predictions/{name}.parquet" for name in ("dev", *SPLITS)),
         "model/xfact.json", "model/head.safetensors",
-        *(f"model/encoder/{name}" for name in ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")),
+        "model/encoder/config.json", "model/encoder/model.safetensors",
+        "model/encoder/tokenizer.json", "model/encoder/tokenizer_config.json",
     }  # fmt: skip
     assert (folder / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert {path.name for path in sweep.cwd.iterdir()} == {"runs"}

@@ -13,16 +13,8 @@ from pydantic import ValidationError
 from sklearn.metrics import f1_score
 
 from xfact.evaluation.predictions import predictions_table
-from xfact.evaluation.scores import (
-    ClassScore,
-    GroupScore,
-    SplitScore,
-    group_score,
-    macro_f1,
-    macro_f1_7,
-    macro_f1_gold,
-    split_score,
-)
+from xfact.evaluation.record import ClassScore, GroupScore, SplitScore
+from xfact.evaluation.scores import group_score, macro_f1, macro_f1_7, macro_f1_gold, split_score
 from xfact.models.verifier import collected
 from xfact.schema import LABELS, Claim
 

@@ -295,6 +295,14 @@ def test_a_file_that_is_missing_or_cut_is_an_error(copy, name, file):
     assert failure(folder).startswith(f"{folder}: not a whole model (")
 
 
+def test_an_encoder_that_lacks_a_tensor_is_an_error_not_filled_at_random(copy):
+    folder = copy("attn_ea")
+    weights = load_file(folder / "encoder" / "model.safetensors")
+    weights.pop("encoder.layer.0.output.dense.weight")
+    save_file(weights, folder / "encoder" / "model.safetensors", {"format": "pt"})
+    assert failure(folder).endswith("weights are missing (encoder.layer.0.output.dense.weight)")
+
+
 # What would run code out of a file, or could be made to.
 UNSAFE = re.compile(
     r"weights_only\s*=\s*False|\b(?:c?pickle|dill|joblib|shelve|marshal)\b|allow_pickle\s*=\s*True"

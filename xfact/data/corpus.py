@@ -1,7 +1,7 @@
 """Where claims come from: the embedded sample and claims, a folder of official files, or the hub's layout."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -91,6 +91,15 @@ class Corpus:
             return True
         return self.is_hub and hub.has(self.folder, file)
 
+    def lack(self, file: str) -> str | None:
+        """Why there is no row of this file: it is not there, or the filters leave none; None if there are rows."""
+        if not self.has(file):
+            return f"data.source={self.data.source} has no {file}"
+        if self.data.languages is None and self.data.sites is None and self.data.labels is None:
+            return None
+        claims = self.rows(file, Counter())
+        return None if next(self.filtered(claims, Counter()), None) else f"the filters of data leave no row of {file}"
+
     def version(self, file: str) -> str:
         """First 16 digits of the SHA-256 of the file's content."""
         path = self.path(file)
@@ -125,7 +134,7 @@ class Corpus:
         report.kept, report.dropped = len(kept), dict(dropped)
         return kept, report
 
-    def filtered(self, claims: list[Claim], dropped: Counter[str]) -> Iterator[Claim]:
+    def filtered(self, claims: Iterable[Claim], dropped: Counter[str]) -> Iterator[Claim]:
         """Claims that pass the filters, the rest counted."""
         data, kept = self.data, 0
         for claim in claims:

@@ -10,7 +10,7 @@ from transformers import AutoConfig, AutoModel
 from xfact.config import encoder_folder, usable_positions
 from xfact.data.batches import Batch
 from xfact.data.tokens import encoder_absent
-from xfact.errors import UserError
+from xfact.errors import DataError, UserError
 from xfact.screen import say
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
@@ -88,5 +88,9 @@ def new_encoder(name: str, pooling: str, max_length: int) -> Encoder:
 
 def saved_encoder(folder: Path, pooling: str) -> Encoder:
     """The encoder of a saved run, in fp32 and eval mode."""
-    backbone = AutoModel.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
+    backbone, loading = AutoModel.from_pretrained(
+        folder, dtype=torch.float32, local_files_only=True, output_loading_info=True
+    )
+    if absent := {key for key in loading["missing_keys"] if pooling == "pooler" or not key.startswith("pooler.")}:
+        raise DataError(f"{folder}: weights are missing ({', '.join(sorted(absent)[:3])})")
     return Encoder(backbone, pooling).eval()

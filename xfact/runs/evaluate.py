@@ -22,18 +22,19 @@ Scored = tuple[str, Any, SplitScore]
 
 
 def asked_splits(config: Config, corpus: Corpus) -> dict[str, dict[str, Any]]:
-    """The test splits of the config that the data has; one that it lacks is skipped with a line, or an error if the
-    user named it."""
+    """The test splits of the config that the data has rows of; another is skipped with a line, or an error if the user
+    named it."""
     splits = {}
     for name, section in config.split.items():
         if name == "fit":
             continue
-        if "file" not in section or corpus.has(section["file"]):
+        lack = corpus.lack(section["file"]) if "file" in section else None
+        if lack is None:
             splits[name] = section
         elif config.is_given("split"):
-            raise UserError(f"split={name}: {corpus.absent(section['file'])}")
+            raise UserError(f"split={name}: {lack}")
         else:
-            say(f"{name}: {corpus.name} has no {section['file']}; skipped")
+            say(f"{name}: {lack}; skipped")
     return splits
 
 
@@ -134,6 +135,8 @@ def evaluate(config: Config) -> None:
     print_scores(scores)
     for caveat in corpus.caveats:
         warn(caveat)
+    if trained.data.source == "sample" and corpus.data.source != "sample":
+        warn("the sample's rows stand in the benchmark's alpha1: no score of this model on it may be reported")
     record = {"run": str(folder), "splits": {name: score.model_dump(mode="json") for name, score in scores.items()}}
     text = json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     if config.output in (None, "-"):

@@ -22,8 +22,10 @@ def prepare(seed: int, threads: int | None) -> int:
     for name in ("pytorch_lightning", "lightning_fabric", "pytorch_lightning.utilities.rank_zero"):
         logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module="pytorch_lightning|lightning_fabric|torch")
+    import huggingface_hub
     import transformers
 
+    huggingface_hub.utils.logging.set_verbosity_error()  # retries without a network; the error says enough
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     count = use_threads(threads)

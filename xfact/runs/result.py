@@ -14,7 +14,6 @@ from xfact.errors import DataError
 from xfact.evaluation.record import SplitScore, Strict
 from xfact.files import write_text
 
-FORMAT = 1
 FILE = "result.json"
 LIBRARIES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "scikit-learn", "numpy")
 
@@ -50,7 +49,7 @@ class Rows(Strict):
 class Result(Strict):
     """One run."""
 
-    format: int = FORMAT
+    format: Literal[1] = 1
     status: Literal["running", "finished", "failed"]
     error: str | None = None
     identity: str

@@ -29,22 +29,28 @@ class Sweep(Callback):
             sys.exit(fail(one_line(error), 2))
 
 
+def axes(config: DictConfig, overrides: list[str]) -> list[list[str]]:
+    """The overrides of a sweep, key by key, each with all its values; those of an experiment come first."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    params = config.hydra.sweeper.get("params") or {}
+    given = [f"{key}={value}" for key, value in params.items()] + overrides
+    # A key given twice counts once, the last time, as in Hydra's own sweeper.
+    found: dict[str, list[str]] = {}
+    for override in OverridesParser.create().parse_overrides(given):
+        key = override.get_key_element()
+        values = override.sweep_string_iterator() if override.is_sweep_override() else None
+        found[key] = [str(override.input_line)] if values is None else [f"{key}={value}" for value in values]
+    return list(found.values())
+
+
 def jobs(config: DictConfig) -> Iterator[tuple[Any, list[str]]]:
     """The composed config (plain) of each job and its overrides, in the order in which Hydra runs them."""
     from hydra.core.global_hydra import GlobalHydra
-    from hydra.core.override_parser.overrides_parser import OverridesParser
     from omegaconf import OmegaConf
 
     loader = GlobalHydra.instance().config_loader()
-    params = config.hydra.sweeper.get("params") or {}
-    given = [f"{key}={value}" for key, value in params.items()] + list(config.hydra.overrides.task)
-    # A key given twice counts once, the last time, as in Hydra's own sweeper.
-    axes: dict[str, list[str]] = {}
-    for override in OverridesParser.create(config_loader=loader).parse_overrides(given):
-        key = override.get_key_element()
-        values = override.sweep_string_iterator() if override.is_sweep_override() else None
-        axes[key] = [f"{key}={value}" for value in values] if values is not None else [str(override.input_line)]
-    for overrides in itertools.product(*axes.values()):
+    for overrides in itertools.product(*axes(config, list(config.hydra.overrides.task))):
         job = loader.load_sweep_config(config, list(overrides))
         with_hydra = OmegaConf.to_container(job, resolve=False)
         assert isinstance(with_hydra, dict)
