@@ -64,7 +64,7 @@ Label = Annotated[str, BeforeValidator(_label)]
 Labels = Annotated[list[Label] | None, BeforeValidator(lambda v: v if v is None else _text(v))]
 Languages = Annotated[list[str] | None, BeforeValidator(lambda v: v if v is None else _language(v))]
 Sites = Annotated[list[str] | None, BeforeValidator(lambda v: v if v is None else _listed(v))]
-PathText = Annotated[str, BeforeValidator(lambda v: str(Path(v).expanduser()) if isinstance(v, str) else v)]
+PathText = Annotated[str, BeforeValidator(lambda v: str(Path(v).expanduser()) if str(v).startswith("~") else v)]
 
 
 class Section(BaseModel):

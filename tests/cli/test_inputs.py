@@ -91,7 +91,7 @@ def test_filters_hold_for_training_and_testing_and_are_counted_on_screen(tmp_pat
     words = ("data.languages=[it,id]", "data.labels=[true,false,mostly true,mostly false,partly true/misleading]")
     done = succeed("model=linear", *words, "out=five", cwd=tmp_path)
     assert "by data.languages" in done.stderr
-    assert "alpha3: the filters of data leave no row of zeroshot.tsv; skipped" in done.stderr
+    assert "alpha3: data.languages and data.labels leave no row of zeroshot.tsv; skipped" in done.stderr
     result = only(tmp_path / "five")
     assert set(result["splits"]["alpha1"]["languages"]) == {"id", "it"}
     assert {"by data.languages", "by data.labels"} == set(result["train"]["dropped"])

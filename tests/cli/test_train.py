@@ -5,13 +5,12 @@ import math
 
 import pandas as pd
 import pytest
-from cli.conftest import OPTIONS, ROOT, command, run_folders, succeed
+from cli.conftest import OPTIONS, command, run_folders, succeed
 from sklearn.metrics import accuracy_score, f1_score
 
 from xfact.runs.result import Result
 from xfact.schema import LABELS
 
-ROOT_SAMPLE = ROOT / "xfact" / "data" / "sample"
 SPLITS = ["alpha1", "alpha2", "alpha3"]
 
 
@@ -139,24 +138,6 @@ def test_seed_zero_is_a_seed(sweep, tmp_path):
     assert "seed0" in a.name
     assert same_predictions(a, b)
     assert not same_predictions(a, sweep.run("claim_only", 1))
-
-
-def test_a_finished_run_asked_for_a_users_test_set_only_scores_that(sweep, tmp_path):
-    (tmp_path / "conf" / "split").mkdir(parents=True)
-    header = (ROOT_SAMPLE / "test.all.tsv").read_text().split("\n")
-    (tmp_path / "mine.tsv").write_text("\n".join(header[:8]) + "\n")
-    (tmp_path / "conf" / "split" / "mine.yaml").write_text(
-        "# @package split.mine\n_target_: xfact.data.modules.TestSplit\nname: mine\nfile: mine.tsv\n"
-    )
-    model = sweep.run("claim_only", 2) / "model"
-    before, splits = files(model), record(model.parent)["splits"]
-    words = ("preset=smoke", "seed=2", "split=[alpha1,mine]", f"out={sweep.out}", "--config-dir", "conf")
-    assert "finished already" in succeed(*words, cwd=tmp_path).stderr
-    after = record(model.parent)["splits"]
-    assert {name: after[name] for name in splits} == splits
-    assert after["mine"]["rows"] == 7
-    assert len(pd.read_parquet(model.parent / "predictions" / "mine.parquet")) == 7
-    assert files(model) == before
 
 
 def test_rerun_keeps_the_old_run_aside(tmp_path):

@@ -95,10 +95,13 @@ class Corpus:
         """Why there is no row of this file: it is not there, or the filters leave none; None if there are rows."""
         if not self.has(file):
             return f"data.source={self.data.source} has no {file}"
-        if self.data.languages is None and self.data.sites is None and self.data.labels is None:
+        filters = [key for key in ("languages", "sites", "labels") if getattr(self.data, key) is not None]
+        if not filters:
             return None
         claims = self.rows(file, Counter())
-        return None if next(self.filtered(claims, Counter()), None) else f"the filters of data leave no row of {file}"
+        if next(self.filtered(claims, Counter()), None):
+            return None
+        return f"{' and '.join(f'data.{key}' for key in filters)} leave no row of {file}"
 
     def version(self, file: str) -> str:
         """First 16 digits of the SHA-256 of the file's content."""

@@ -13,6 +13,7 @@ import yaml
 
 from xfact.config import Config, encoder_folder
 from xfact.data.corpus import EMBEDDED, Corpus, FileReport
+from xfact.errors import UserError
 from xfact.evaluation.record import SplitScore
 from xfact.files import write_text
 from xfact.runs.evaluate import asked_splits, load_model, score_splits, scored, training_claims
@@ -29,6 +30,9 @@ def train(config: Config) -> Path:
     from xfact.runs.tables import one_line
 
     corpus = Corpus(config.data)
+    for role in ("train", "dev"):
+        if lack := corpus.lack(config.split["fit"][role]):
+            raise UserError(f"{role}: {lack}")
     splits = asked_splits(config, corpus)
     parts = identity(config, corpus)
     folder = run_folder(config, corpus, run_hash(parts))

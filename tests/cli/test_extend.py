@@ -1,0 +1,67 @@
+"""What a user adds: a model and a test set of their own, by a class and a few lines of YAML."""
+
+import json
+
+import pandas as pd
+from cli.conftest import ROOT, command, run_folders, succeed
+
+MODEL = '''
+from torch import nn
+
+from xfact.models.verifier import Verifier, classifier
+
+
+class Mine(Verifier):
+    """The largest value of claim and snippets, place by place."""
+
+    layout = "claim+snippets"
+
+    def __init__(self, encoder, labels: list[str], optim=None, max_length: int = 64, width: int = 8) -> None:
+        super().__init__(labels, optim)
+        self.encoder, self.max_length = encoder, max_length
+        self.narrow = nn.Linear(encoder.hidden, width)
+        self.classifier = classifier(width, len(labels))
+
+    def verdict(self, batch):
+        vectors = self.narrow(self.encoder(batch)).view(len(batch.labels), -1, self.narrow.out_features)
+        return self.classifier(vectors.amax(1)), None
+'''
+
+
+def test_a_model_of_ones_own_trains_is_evaluated_and_predicts(tmp_path):
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "mine.py").write_text(MODEL)
+    (tmp_path / "my conf" / "model").mkdir(parents=True)
+    (tmp_path / "my conf" / "model" / "mine.yaml").write_text("name: mine\n_target_: mine.Mine\nmax_length: 48\n")
+    given = {"cwd": tmp_path, "PYTHONPATH": str(tmp_path / "code")}
+    mine = ("--config-dir", "my conf", "model=mine")
+    succeed("preset=smoke", *mine, "+model.width=6", **given)
+    (run,) = run_folders(tmp_path / "runs")
+    result = json.loads((run / "result.json").read_text())
+    assert (result["model"], result["status"]) == ("mine", "finished")
+    assert run.parent.name == "mine"
+    evaluated = succeed("task=evaluate", f"run={run}", **given)
+    assert json.loads(evaluated.stdout)["splits"] == result["splits"]
+    found = succeed("task=predict", f"run={run}", "input=-", stdin="one\ntwo\n", **given)
+    assert len(found.stdout.splitlines()) == 3
+    done = command("preset=smoke", *mine, "model.max_lenght=6", **given)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "model.max_length" in done.stderr
+
+
+def test_a_finished_run_asked_for_a_users_test_set_only_scores_that(sweep, tmp_path):
+    (tmp_path / "conf" / "split").mkdir(parents=True)
+    rows = (ROOT / "xfact" / "data" / "sample" / "test.all.tsv").read_text().split("\n")
+    (tmp_path / "mine.tsv").write_text("\n".join(rows[:8]) + "\n")
+    (tmp_path / "conf" / "split" / "mine.yaml").write_text(
+        "# @package split.mine\n_target_: xfact.data.modules.TestSplit\nname: mine\nfile: mine.tsv\n"
+    )
+    run = sweep.run("claim_only", 2)
+    before = json.loads((run / "result.json").read_text())["splits"]
+    weights = (run / "model" / "head.safetensors").stat().st_mtime_ns
+    words = ("preset=smoke", "seed=2", "split=[alpha1,mine]", f"out={sweep.out}", "--config-dir", "conf")
+    assert "finished already" in succeed(*words, cwd=tmp_path).stderr
+    after = json.loads((run / "result.json").read_text())["splits"]
+    assert {name: after[name] for name in before} == before
+    assert after["mine"]["rows"] == len(pd.read_parquet(run / "predictions" / "mine.parquet")) == 7
+    assert (run / "model" / "head.safetensors").stat().st_mtime_ns == weights
