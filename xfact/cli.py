@@ -46,7 +46,7 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     OmegaConf.register_new_resolver("recipe", lambda key, name: RECIPES[key].get(name, RECIPES[key][""]), replace=True)
     sweep = any(word in ("-m", "--multirun") for word in argv)
-    sys.argv = [argv[0], *(quoted(word, sweep) for word in argv[1:])]
+    sys.argv = [argv[0], *(quoted(word, sweep) for word in options_first(argv[1:]))]
     with tempfile.TemporaryDirectory() as folder:
         os.environ[OUTCOMES] = str(Path(folder) / "outcomes.jsonl")
         try:
@@ -58,6 +58,26 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
                 traceback.print_exc()
             return fail(one_line(error), 2)
         return close(outcomes(), sweep)
+
+
+def options_first(words: list[str]) -> list[str]:
+    """Hydra's own options before the overrides: its parser refuses an override that stands after an option."""
+    with_value = {
+        "--config-dir",
+        "-cd",
+        "--config-name",
+        "-cn",
+        "--config-path",
+        "-cp",
+        "--package",
+        "-p",
+        "--cfg",
+        "-c",
+    }
+    options, overrides = [], []
+    for before, word in zip(["", *words], words, strict=False):
+        (options if word.startswith("-") or before in with_value else overrides).append(word)
+    return options + overrides
 
 
 def fail(text: str, code: int) -> int:

@@ -1,31 +1,64 @@
 """The real command line, and one sweep that many tests look at."""
 
+import functools
+import json
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+RUN = str(ROOT / "run.py")
 OPTIONS = ("model=claim_only,attn_ea", "metadata=true,false", "seed=1,2")
+
+
+def environment(**changes: str) -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if key != "COLUMNS"} | {"HF_HUB_OFFLINE": "1"} | changes
 
 
 def command(*words: str, cwd: Path, stdin: str | bytes = "", **env: str) -> subprocess.CompletedProcess[str]:
     """`python run.py words` as a user types it, from another folder."""
     data = stdin if isinstance(stdin, bytes) else stdin.encode()
     done = subprocess.run(
-        [sys.executable, str(ROOT / "run.py"), *words],
-        cwd=cwd, input=data, capture_output=True, timeout=300, check=False,
-        env={k: v for k, v in os.environ.items() if k != "COLUMNS"} | {"HF_HUB_OFFLINE": "1"} | env,
+        [sys.executable, RUN, *words], cwd=cwd, input=data, capture_output=True, timeout=300, check=False,
+        env=environment(**env),
     )  # fmt: skip
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+@functools.cache
+def server() -> subprocess.Popen[str]:
+    """The process of server.py; it ends with its standard input."""
+    script = str(Path(__file__).with_name("server.py"))
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, script], stdin=pipe, stdout=pipe, text=True, env=environment())
+
+
+def quick(*words: str, cwd: Path, stdin: str | bytes = "", **env: str) -> subprocess.CompletedProcess[str]:
+    """`command` in a fork of a process that has the libraries loaded."""
+    with TemporaryDirectory() as name:
+        files = {stream: Path(name) / stream for stream in ("stdin", "stdout", "stderr")}
+        files["stdin"].write_bytes(stdin if isinstance(stdin, bytes) else stdin.encode())
+        files["stdout"].touch()
+        files["stderr"].touch()
+        job = {"script": RUN, "words": words, "cwd": str(cwd), "env": environment(**env)}
+        process = server()
+        assert process.stdin and process.stdout
+        process.stdin.write(json.dumps(job | {stream: str(path) for stream, path in files.items()}) + "\n")
+        process.stdin.flush()
+        code = int(process.stdout.readline())
+        return subprocess.CompletedProcess(
+            ["run.py", *words], code, files["stdout"].read_bytes().decode(), files["stderr"].read_bytes().decode()
+        )
+
+
 def succeed(*words: str, cwd: Path, **given) -> subprocess.CompletedProcess[str]:
-    """`command`, which must exit 0."""
-    done = command(*words, cwd=cwd, **given)
+    """`quick`, which must exit 0."""
+    done = quick(*words, cwd=cwd, **given)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -56,4 +89,6 @@ class Sweep:
 @pytest.fixture(scope="session")
 def sweep(tmp_path_factory) -> Sweep:
     cwd = tmp_path_factory.mktemp("sweep")
-    return Sweep(cwd, succeed("-m", "preset=smoke", *OPTIONS, cwd=cwd))
+    done = command("-m", "preset=smoke", *OPTIONS, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return Sweep(cwd, done)

@@ -3,7 +3,7 @@
 import json
 
 import pandas as pd
-from cli.conftest import ROOT, command, run_folders, succeed
+from cli.conftest import ROOT, quick, run_folders, succeed
 
 MODEL = '''
 from torch import nn
@@ -44,7 +44,7 @@ def test_a_model_of_ones_own_trains_is_evaluated_and_predicts(tmp_path):
     assert json.loads(evaluated.stdout)["splits"] == result["splits"]
     found = succeed("task=predict", f"run={run}", "input=-", stdin="one\ntwo\n", **given)
     assert len(found.stdout.splitlines()) == 3
-    done = command("preset=smoke", *mine, "model.max_lenght=6", **given)
+    done = quick("preset=smoke", *mine, "model.max_lenght=6", **given)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "model.max_length" in done.stderr
 

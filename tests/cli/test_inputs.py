@@ -6,7 +6,7 @@ import shutil
 
 import pandas as pd
 import pytest
-from cli.conftest import ROOT, command, run_folders, succeed
+from cli.conftest import ROOT, quick, run_folders, succeed
 
 SAMPLE = ROOT / "xfact" / "data" / "sample"
 FILES = {
@@ -103,7 +103,7 @@ def test_filters_hold_for_training_and_testing_and_are_counted_on_screen(tmp_pat
 
 
 def test_norwegian_is_a_language(tmp_path):
-    done = command(*FAST, "data=claims", "data.languages=[no]", cwd=tmp_path)
+    done = quick(*FAST, "data=claims", "data.languages=[no]", cwd=tmp_path)
     assert "data.languages" in done.stderr
     assert "False" not in done.stderr
 

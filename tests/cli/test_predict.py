@@ -1,4 +1,4 @@
-"""`task=predict`: verdicts for new claims, from the command line and from Python."""
+"""`task=predict`: verdicts for new claims, from the quick line and from Python."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pandas as pd
 import pytest
-from cli.conftest import ROOT, command, succeed
+from cli.conftest import ROOT, quick, succeed
 
 from xfact.schema import LABELS
 
@@ -92,7 +92,7 @@ def test_a_language_or_source_that_training_never_saw_is_warned_of(sweep, tmp_pa
 )
 def test_what_is_no_claim_is_named_and_nothing_is_written(sweep, tmp_path, text, expected):
     words = ("task=predict", f"run={sweep.run('claim_only', 1)}", "input=-", "output=v.tsv")
-    done = command(*words, cwd=tmp_path, stdin=text)
+    done = quick(*words, cwd=tmp_path, stdin=text)
     assert done.returncode == 2
     assert expected in done.stderr.splitlines()[-1]
     assert list(tmp_path.iterdir()) == []

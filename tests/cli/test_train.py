@@ -5,7 +5,7 @@ import math
 
 import pandas as pd
 import pytest
-from cli.conftest import OPTIONS, command, run_folders, succeed
+from cli.conftest import OPTIONS, quick, run_folders, succeed
 from sklearn.metrics import accuracy_score, f1_score
 
 from xfact.runs.result import Result
@@ -156,7 +156,7 @@ def test_rerun_keeps_the_old_run_aside(tmp_path):
 
 def test_a_run_that_fails_says_why_and_has_no_scores(tmp_path):
     words = ("preset=smoke", "model=claim_only")
-    done = command(*words, "optim.lr=1e30", "optim.clip_norm=null", cwd=tmp_path)
+    done = quick(*words, "optim.lr=1e30", "optim.clip_norm=null", cwd=tmp_path)
     assert done.returncode == 1
     assert "error: Failure: the loss is nan at epoch 0" in done.stderr
     assert "Traceback" not in done.stderr
@@ -167,7 +167,7 @@ def test_a_run_that_fails_says_why_and_has_no_scores(tmp_path):
 
 
 def test_a_sweep_goes_on_after_a_failed_job_and_exits_1(tmp_path):
-    done = command("-m", "preset=smoke", "optim.lr=1e30,1e-3", "optim.clip_norm=null", cwd=tmp_path)
+    done = quick("-m", "preset=smoke", "optim.lr=1e30,1e-3", "optim.clip_norm=null", cwd=tmp_path)
     assert done.returncode == 1
     assert "2 jobs: 1 finished, 1 failed" in done.stderr
     assert sorted(record(folder)["status"] for folder in run_folders(tmp_path / "runs")) == ["failed", "finished"]
