@@ -38,13 +38,15 @@ RECIPES: dict[str, dict[str, Any]] = {
     "authors_batch_size": {"attn_ea": 12, "": 8},
 }
 
+# Here, and not in `main`, so that the processes of a launcher have it too.
+OmegaConf.register_new_resolver("recipe", lambda key, name: RECIPES[key].get(name, RECIPES[key][""]), replace=True)
+
 
 def main(job: Callable[[], None], argv: list[str]) -> int:
     """Run Hydra's job function; every error that a user can mend is one line on stderr."""
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("XFACT_HOME", str(Path(argv[0]).resolve().parent))
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
-    OmegaConf.register_new_resolver("recipe", lambda key, name: RECIPES[key].get(name, RECIPES[key][""]), replace=True)
     sweep = any(word in ("-m", "--multirun") for word in argv)
     sys.argv = [argv[0], *(quoted(word, sweep) for word in options_first(argv[1:]))]
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +76,8 @@ def options_first(words: list[str]) -> list[str]:
         "--cfg",
         "-c",
     }
-    options, overrides = [], []
+    options: list[str] = []
+    overrides: list[str] = []
     for before, word in zip(["", *words], words, strict=False):
         (options if word.startswith("-") or before in with_value else overrides).append(word)
     return options + overrides

@@ -17,14 +17,23 @@ def width(stream: object) -> int | None:
 console = Console(stderr=True, highlight=False, soft_wrap=True, width=width(sys.stderr))
 
 
+_job = ""
+
+
+def name_job(name: str) -> None:
+    """Begin each line with the name of this process's job, where several jobs share the screen."""
+    global _job
+    _job = f"[{name}] "
+
+
 def say(text: str) -> None:
     """One line of progress or fact."""
-    console.print(text, markup=False)
+    console.print(_job + text, markup=False)
 
 
 def warn(text: str) -> None:
     """One line that the user should not miss."""
-    console.print(f"warning: {text}", style="yellow", markup=False)
+    console.print(f"{_job}warning: {text}", style="yellow", markup=False)
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from cli.conftest import ROOT
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from xfact.cli import RECIPES
+import xfact.cli  # noqa: F401 # its resolver
 from xfact.config import Config, parse
 from xfact.data.corpus import Corpus
 from xfact.runs.identity import identity, run_folder, run_hash
@@ -17,7 +17,6 @@ from xfact.runs.sweep import axes
 
 def config(*words: str) -> Config:
     os.environ.setdefault("XFACT_HOME", str(ROOT))
-    OmegaConf.register_new_resolver("recipe", lambda key, name: RECIPES[key].get(name, RECIPES[key][""]), replace=True)
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
         composed = compose("config", list(words))
     return parse(OmegaConf.to_container(composed, resolve=True, throw_on_missing=True))

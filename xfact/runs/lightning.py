@@ -12,7 +12,7 @@ from pytorch_lightning.callbacks import Callback
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from xfact.config import OptimConfig, TrainerConfig
-from xfact.runs.threads import use_threads
+from xfact.runs.threads import jobs_at_once, use_threads
 from xfact.screen import console
 
 
@@ -36,7 +36,7 @@ def prepare(seed: int, threads: int | None) -> int:
 def make_trainer(trainer: TrainerConfig, optim: OptimConfig | None = None, **extra: Any) -> pl.Trainer:
     """A trainer of the config; without `optim` it only evaluates."""
     callbacks = extra.pop("callbacks", [])
-    if trainer.progress and console.is_terminal:
+    if trainer.progress and console.is_terminal and jobs_at_once() == 1:
         callbacks = [*callbacks, Bar()]
     if optim is not None:
         extra |= {

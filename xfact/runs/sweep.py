@@ -1,6 +1,7 @@
 """`-m`: every job is composed and checked before the first starts, and the last screen is the table of all."""
 
 import itertools
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
+
+from xfact.runs.threads import JOBS, available_cores
 
 
 class Sweep(Callback):
@@ -21,12 +24,16 @@ class Sweep(Callback):
         from xfact.cli import checked, fail, one_line
         from xfact.errors import UserError
 
+        number = 0
         try:
             for plain, overrides in jobs(config):
                 checked(plain, overrides)
+                number += 1
         except (UserError, HydraException, OmegaConfBaseException) as error:
             # Hydra turns an Exception of a callback into a warning, and goes on.
             sys.exit(fail(one_line(error), 2))
+        at_once = config.hydra.launcher.get("n_jobs", 1)
+        os.environ[JOBS] = str(min(number, available_cores() if at_once < 0 else at_once))
 
 
 def axes(config: DictConfig, overrides: list[str]) -> list[list[str]]:

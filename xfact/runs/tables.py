@@ -90,7 +90,7 @@ def _print_data_table(results: list[Result], data: str, out: Console) -> None:
         rows[_setting(result)].append(result)
     splits = list(dict.fromkeys(name for result in results for name in result.splits))
     encoders = dict.fromkeys(result.encoder for result in results if result.encoder)
-    title = f"data: {data} - {DEFINITION}, mean (sd, n - 1) over seeds"
+    title = f"data: {data} - {DEFINITION}, mean (sample sd) over seeds"
     if len(encoders) == 1:
         title += f"; encoder: {next(iter(encoders))}"
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))

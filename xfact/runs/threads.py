@@ -2,14 +2,16 @@
 
 import os
 
+JOBS = "XFACT_JOBS"  # set by a sweep whose launcher runs several jobs at once on this machine
+
 
 def use_threads(threads: int | None) -> int:
-    """Limit torch, OpenMP and the tokenizer to `threads`; default: the cores that this process may use."""
+    """Limit torch, OpenMP and the tokenizer to `threads`; default: this job's part of the cores."""
     import torch
 
     from xfact.data.tokens import limit_tokenizer_threads
 
-    count = threads or available_cores()
+    count = threads or max(1, available_cores() // jobs_at_once())
     os.environ["OMP_NUM_THREADS"] = str(count)
     torch.set_num_threads(count)
     limit_tokenizer_threads(count)
@@ -19,3 +21,8 @@ def use_threads(threads: int | None) -> int:
 def available_cores() -> int:
     """Cores that this process may run on (a Slurm allocation or taskset may leave fewer than the machine has)."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def jobs_at_once() -> int:
+    """How many jobs share this machine's cores."""
+    return int(os.environ.get(JOBS, "1"))

@@ -19,7 +19,8 @@ from xfact.files import write_text
 from xfact.runs.evaluate import asked_splits, load_model, score_splits, scored, training_claims
 from xfact.runs.identity import identity, run_folder, run_hash
 from xfact.runs.result import Result, Rows, read_result, versions, write_result
-from xfact.screen import say, warn
+from xfact.runs.threads import jobs_at_once
+from xfact.screen import name_job, say, warn
 
 # Of the command, not of the run.
 NOT_SAVED = {"task", "out", "rerun", "debug", "run", "runs", "input", "output", "abstain"}
@@ -36,6 +37,8 @@ def train(config: Config) -> Path:
     splits = asked_splits(config, corpus)
     parts = identity(config, corpus)
     folder = run_folder(config, corpus, run_hash(parts))
+    if jobs_at_once() > 1:
+        name_job(f"{folder.parent.name}/{folder.name}")
     if config.rerun and folder.exists():
         keep_aside(folder, Path(config.out).absolute())
     result = read_result(folder)

@@ -1,0 +1,30 @@
+"""Several jobs at once on one machine share its cores, and what comes out is the same."""
+
+import json
+
+from cli.conftest import command, run_folders
+
+from xfact.runs.threads import available_cores
+
+WORDS = ("-m", "preset=smoke", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
+
+
+def test_jobs_at_once_share_the_cores_and_give_the_runs_of_jobs_in_turn(sweep, tmp_path):
+    done = command(*WORDS, "seed=1,2", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 jobs: 2 finished, 0 failed" in done.stderr
+    folders = run_folders(tmp_path / "runs")
+    assert [folder.name for folder in folders] == [sweep.run("claim_only", seed).name for seed in (1, 2)]
+    for folder in folders:
+        result = json.loads((folder / "result.json").read_text())
+        assert result["threads"] == max(1, available_cores() // 2)
+        assert f"[claim_only/{folder.name}] epoch 1 of 1" in done.stderr
+
+
+def test_a_job_that_fails_does_not_stop_the_others(tmp_path):
+    done = command(*WORDS, "optim.lr=1e30,1e-3", "optim.clip_norm=null", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "2 jobs: 1 finished, 1 failed" in done.stderr
+    assert "Traceback" not in done.stderr
+    states = [json.loads((folder / "result.json").read_text())["status"] for folder in run_folders(tmp_path / "runs")]
+    assert sorted(states) == ["failed", "finished"]
