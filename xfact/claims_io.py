@@ -25,7 +25,11 @@ def read_claims(place: str, stdin: IO[bytes]) -> list[Row]:
     path = Path(place)
     if path.suffix not in FORMATS:
         raise UserError(f"input={place}: the name must end in {', '.join(FORMATS)}, or be - for standard input")
-    if not path.is_file():
+    try:
+        found = path.is_file()
+    except OSError as error:
+        raise UserError(f"input={place}: {error.strerror}") from None
+    if not found:
         raise UserError(f"input={place}: no such file")
     if path.suffix == ".parquet":
         return read_parquet(path)

@@ -262,6 +262,9 @@ def parse(plain: dict[str, Any]) -> Config:
         config = Config(**plain)
     except ValidationError as error:
         raise UserError(_first_line(error)) from None
+    name = config.model.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise UserError(f"model.name={name}: a name is needed, for the run's folder and the tables")
     check_target("model", config.model)
     for name, section in config.split.items():
         check_target(f"split.{name}", section)

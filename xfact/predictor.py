@@ -53,6 +53,8 @@ class Predictor:
         A claim is a text, or a mapping with `claim` and any of the 17 columns. With `abstain`, pred is empty where
         confidence is lower.
         """
+        if isinstance(claims, str | Mapping):
+            raise DataError("predict takes a list of claims: predict([claim])")
         rows = [as_claim(claim, number) for number, claim in enumerate(claims, start=1)]
         if not rows:
             raise DataError("there is no claim to predict")
@@ -91,6 +93,8 @@ class Predictor:
 
 def as_claim(given: str | Mapping[str, Any], number: int) -> Claim:
     """A claim of a text or of a mapping by column; absent columns are empty."""
+    if not isinstance(given, str | Mapping):
+        raise DataError(f"claim {number}: {given!r} is neither a text nor a mapping with `claim`")
     fields = {"claim": given} if isinstance(given, str) else given
 
     def text(column: str) -> str:
@@ -99,6 +103,8 @@ def as_claim(given: str | Mapping[str, Any], number: int) -> Claim:
 
     if not text("claim").strip():
         raise DataError(f"claim {number}: the claim is empty or its column `claim` is missing")
+    if broken := [column for column in fields if not is_unicode(text(column))]:
+        raise DataError(f"claim {number}: {broken[0]} holds a lone surrogate, which is no character")
     places = range(1, SNIPPETS + 1)
     return Claim(
         id=text("id") or str(number),
@@ -112,3 +118,12 @@ def as_claim(given: str | Mapping[str, Any], number: int) -> Claim:
         claim=text("claim"),
         label="",
     )
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written: Python strings may hold halves of surrogate pairs."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

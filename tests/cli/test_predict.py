@@ -8,7 +8,15 @@ import pandas as pd
 import pytest
 from cli.conftest import ROOT, quick, succeed
 
+import xfact
+from xfact.errors import DataError
 from xfact.schema import LABELS
+
+
+@pytest.fixture(scope="module")
+def predictor(sweep):
+    return xfact.load(sweep.run("claim_only", 1))
+
 
 CLAIMS = ['ஒரு "கூற்று', "Die Erde ist flach.", "Il a dit : = 'non' \u2028 oui"]
 COLUMNS = ["id", "claim", "pred", "confidence", *(f"p_{label}" for label in LABELS)]
@@ -102,7 +110,7 @@ def test_from_python(sweep, tmp_path):
     code = (
         "import sys, xfact\n"
         "model = xfact.load(sys.argv[1])\n"
-        "claims = ['uno', {'claim': 'due', 'language': 'it', 'evidence_1': 'x'}, {'claim': 'tre', 'id': 'z'}]\n"
+        "claims = ['uno', {'claim': 'due', 'language': 'it', 'evidence_1': 'x'}, {'claim': 'tre', 'id': 'z'}]\n"  # noqa: E501
         "table = model.predict(claims)\n"
         "print(table[['id', 'claim']].to_csv(index=False), list(table))\n"
         "print(model.predict(['uno'])['p_false'][0] == table['p_false'][0])\n"
@@ -114,3 +122,13 @@ def test_from_python(sweep, tmp_path):
     lines = done.stdout.splitlines()
     assert lines[:4] == ["id,claim", "1,uno", "2,due", "z,tre"]
     assert "'attention_5'" in lines[4] or "'attention_5'" in lines[5]
+
+
+@pytest.mark.parametrize(
+    ("claims", "expected"),
+    [("one", "a list of claims"), ([3], "claim 1: 3 is neither"), (["a\ud800"], "claim 1: claim holds a lone surrogate"),
+     ([{"claim": "a", "site": "\ud800"}], "site holds"), ([], "no claim"), ([{"text": "a"}], "column `claim`")],
+)  # fmt: skip
+def test_from_python_what_is_no_claim_is_named(predictor, claims, expected):
+    with pytest.raises(DataError, match=expected):
+        predictor.predict(claims)

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from xfact.config import PACKAGE
-from xfact.errors import DataError
+from xfact.errors import DataError, UserError
 from xfact.evaluation.record import SplitScore, Strict
 from xfact.files import write_text
 
@@ -112,8 +112,11 @@ def write_result(folder: Path, result: Result) -> None:
 def read_result(folder: Path) -> Result | None:
     """The record in a run's folder; None if there is none."""
     path = folder / FILE
-    if not path.is_file():
-        return None
+    try:
+        if not path.is_file():
+            return None
+    except OSError as error:
+        raise UserError(f"{folder}: {error.strerror}") from None
     try:
         return Result.model_validate_json(path.read_text(encoding="utf-8"))
     except ValidationError as error:

@@ -65,7 +65,10 @@ def run(config: Config, corpus: Corpus, folder: Path, digest: str, splits: dict[
     start = time.perf_counter()
     for rest in ("predictions", "model"):  # of a run that did not finish
         shutil.rmtree(folder / rest, ignore_errors=True)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"out={config.out}: {folder} cannot be made ({error.strerror})") from None
     write_text(folder / "config.yaml", yaml.safe_dump(to_save(config), allow_unicode=True, sort_keys=False))
     result = opening(config, corpus, digest)
     with recorded(folder, result):

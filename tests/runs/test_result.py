@@ -1,0 +1,60 @@
+"""result.json: typed, strict, and never misread."""
+
+import json
+
+import pytest
+
+from xfact.errors import DataError
+from xfact.evaluation.record import GroupScore
+from xfact.runs.result import Result, code_version, read_result, versions, write_result
+
+
+def result(**changes) -> Result:
+    given = {
+        "status": "finished", "identity": "0" * 10, "seed": 0, "model": "attn_ea", "metadata": False,
+        "metadata_fields": ["site"], "missing": "given", "evidence": "own", "evidence_within": None,
+        "num_snippets": 5, "augment": "none", "encoder": "tiny", "data": "sample", "caveats": [],
+        "precision": "32-true", "threads": 1, "versions": versions({"train.all.tsv": "abc"}),
+    }  # fmt: skip
+    return Result(**(given | changes))
+
+
+def test_what_is_written_is_read(tmp_path):
+    assert read_result(tmp_path) is None
+    write_result(tmp_path, result(seconds=1.5))
+    assert read_result(tmp_path) == result(seconds=1.5)
+    assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_is_none_stays_strict_json_with_its_sign(tmp_path, value):
+    write_result(tmp_path, result(temperature=value))
+    text = (tmp_path / "result.json").read_text()
+    json.loads(text, parse_constant=pytest.fail)
+    found = read_result(tmp_path)
+    assert found is not None
+    assert repr(found.temperature) == repr(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '{"status": "finished"}', result(seed=1).model_dump_json().replace('"seed":1', '"seed":"x"')],
+)
+def test_a_record_that_is_not_one_is_named(tmp_path, text):
+    (tmp_path / "result.json").write_text(text)
+    with pytest.raises(DataError, match=r"result\.json: not a result of this version") as caught:
+        read_result(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_versions_name_code_data_and_libraries():
+    found = result().versions
+    assert found.code == code_version()
+    assert len(found.code) == 12
+    assert found.data == {"train.all.tsv": "abc"}
+    assert all(found.libraries.values())
+
+
+def test_scores_need_every_definition():
+    with pytest.raises(ValueError, match="macro_f1_7"):
+        GroupScore(rows=1, macro_f1=1, macro_f1_gold=1, accuracy=1)
