@@ -6,8 +6,6 @@ import time
 import pytest
 from cli.conftest import ROOT, command, succeed
 
-TINY = ROOT / "xfact" / "models" / "tiny"
-
 
 @pytest.mark.parametrize(
     ("words", "expected"),

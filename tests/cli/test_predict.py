@@ -110,7 +110,7 @@ def test_from_python(sweep, tmp_path):
     code = (
         "import sys, xfact\n"
         "model = xfact.load(sys.argv[1])\n"
-        "claims = ['uno', {'claim': 'due', 'language': 'it', 'evidence_1': 'x'}, {'claim': 'tre', 'id': 'z'}]\n"  # noqa: E501
+        "claims = ['uno', {'claim': 'due', 'language': 'it', 'evidence_1': 'x'}, {'claim': 'tre', 'id': 'z'}]\n"
         "table = model.predict(claims)\n"
         "print(table[['id', 'claim']].to_csv(index=False), list(table))\n"
         "print(model.predict(['uno'])['p_false'][0] == table['p_false'][0])\n"
@@ -126,7 +126,7 @@ def test_from_python(sweep, tmp_path):
 
 @pytest.mark.parametrize(
     ("claims", "expected"),
-    [("one", "a list of claims"), ([3], "claim 1: 3 is neither"), (["a\ud800"], "claim 1: claim holds a lone surrogate"),
+    [("one", "a list of claims"), ([3], "claim 1: 3 is neither"), (["a\ud800"], "claim holds a lone surrogate"),
      ([{"claim": "a", "site": "\ud800"}], "site holds"), ([], "no claim"), ([{"text": "a"}], "column `claim`")],
 )  # fmt: skip
 def test_from_python_what_is_no_claim_is_named(predictor, claims, expected):
