@@ -5,6 +5,7 @@ import importlib
 import json
 import os
 import re
+import signal
 import sys
 import tempfile
 import traceback
@@ -19,6 +20,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 from xfact.config import Config, parse
 from xfact.errors import UserError
+from xfact.runs.lock import Elsewhere
+from xfact.runs.signals import MAIN, Interrupted, die_with_parent, is_worker, pass_on
 
 TASKS = {
     "train": "xfact.runs.train:train",
@@ -49,12 +52,19 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     sweep = any(word in ("-m", "--multirun") for word in argv)
     sys.argv = [argv[0], *(quoted(word, sweep) for word in options_first(argv[1:]))]
+    os.environ[MAIN] = str(os.getpid())
+    if sweep:
+        signal.signal(signal.SIGTERM, pass_on)
+        signal.signal(signal.SIGINT, pass_on)
     with tempfile.TemporaryDirectory() as folder:
         os.environ[OUTCOMES] = str(Path(folder) / "outcomes.jsonl")
         try:
             job()
-        except KeyboardInterrupt:
-            return fail("interrupted", 130)
+        except (Interrupted, KeyboardInterrupt) as error:
+            number = error.number if isinstance(error, Interrupted) else signal.SIGINT
+            close(outcomes(), sweep)
+            again = "; the same command goes on from the last checkpoint"
+            return fail(f"interrupted by {signal.Signals(number).name}{again}", 128 + number)
         except (UserError, HydraException, OmegaConfBaseException) as error:
             if "debug=true" in argv:
                 traceback.print_exc()
@@ -126,17 +136,25 @@ def checked(plain: Any, overrides: list[str]) -> Config:
 def run_job(composed: DictConfig) -> None:
     """Run one job's task and note how it ended; nothing is raised, since Hydra would add lines of its own."""
     outcome: dict[str, Any] = {"code": 0}
+    if is_worker():
+        die_with_parent()
     try:
         config = typed(composed)
         module, _, name = TASKS[config.task].partition(":")
         folder = getattr(importlib.import_module(module), name)(config)
         outcome["folder"] = None if folder is None else str(folder)
+    except Interrupted as error:
+        if is_worker():  # a launcher's process would take the next job
+            os._exit(128 + error.number)
+        raise
     except Exception as error:
         if composed.get("debug") is True:
             traceback.print_exc()
         usage = isinstance(error, UserError | HydraException | OmegaConfBaseException)
         outcome["code"] = 2 if usage else 1
         outcome["error"] = one_line(error)
+        if isinstance(error, Elsewhere):
+            outcome["skipped"] = True
         fail(outcome["error"], outcome["code"])
     with Path(os.environ[OUTCOMES]).open("a", encoding="utf-8") as file:
         file.write(json.dumps(outcome) + "\n")
@@ -155,7 +173,7 @@ def close(ended: list[dict[str, Any]], sweep: bool) -> int:
         from xfact.runs.sweep import print_sweep
 
         print_sweep(ended)
-        return 1 if any(codes) else 0
+        return 1 if any(outcome["code"] and not outcome.get("skipped") for outcome in ended) else 0
     for outcome in ended:
         if outcome.get("folder"):
             from xfact.runs.tables import print_run

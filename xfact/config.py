@@ -131,6 +131,13 @@ class TrainerConfig(Section):
     progress: bool = True
 
 
+class CheckpointConfig(Section):
+    """How often a run writes what it needs to go on after it was stopped."""
+
+    every: int = Field(1, ge=1, strict=True)
+    unit: Literal["epoch", "step"] = "epoch"  # of the optimiser
+
+
 class Config(Section):
     """One job."""
 
@@ -145,6 +152,7 @@ class Config(Section):
     encoder: EncoderConfig = EncoderConfig()
     optim: OptimConfig = OptimConfig()
     trainer: TrainerConfig = TrainerConfig()
+    checkpoint: CheckpointConfig = CheckpointConfig()
     model: dict[str, Any]
     split: dict[str, dict[str, Any]]
     out: PathText = "runs"

@@ -57,7 +57,7 @@ def test_a_runs_folder_holds_what_the_readme_says_and_nothing_else(sweep):
     }  # fmt: skip
     assert (folder / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert {path.name for path in sweep.cwd.iterdir()} == {"runs"}
-    assert {path.name for path in sweep.out.iterdir()} == {"attn_ea", "claim_only", ".cache", ".sweeps"}
+    assert {path.name for path in sweep.out.iterdir()} == {"attn_ea", "claim_only", ".cache", ".locks", ".sweeps"}
 
 
 def test_the_result_says_what_was_run(sweep):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import torch
@@ -68,11 +69,12 @@ class Shuffled(Sampler[tuple[np.ndarray, int]]):
     """Training order: a fresh shuffle each epoch, decided by (seed, epoch) alone.
 
     `batch_size` claims are one optimiser step; with `accumulate` they come in that many parts, each of which knows how
-    many claims the step has, so that the gradient does not depend on the parts.
+    many claims the step has, so that the gradient does not depend on the parts. A resumed epoch starts at `position`.
     """
 
     def __init__(self, rows: int, batch_size: int, accumulate: int, seed: int) -> None:
-        self.rows, self.batch_size, self.accumulate, self.seed, self.epoch = rows, batch_size, accumulate, seed, 0
+        self.rows, self.batch_size, self.accumulate, self.seed = rows, batch_size, accumulate, seed
+        self.epoch = self.position = 0
 
     def set_epoch(self, epoch: int) -> None:
         """Called by Lightning before each epoch."""
@@ -83,6 +85,11 @@ class Shuffled(Sampler[tuple[np.ndarray, int]]):
         return full * min(self.accumulate, self.batch_size) + min(self.accumulate, rest)
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, int]]:
+        position, self.position = self.position, 0
+        yield from islice(self.parts(), position, None)
+
+    def parts(self) -> Iterator[tuple[np.ndarray, int]]:
+        """The rows of each batch of an epoch, and of how many claims its optimiser step is."""
         order = np.random.default_rng((self.seed, self.epoch)).permutation(self.rows)
         for start in range(0, self.rows, self.batch_size):
             step = order[start : start + self.batch_size]

@@ -27,6 +27,17 @@ class FitSplit(LightningDataModule):
         self.sampler = Shuffled(len(self.train.claims), batch_size, accumulate, seed)
         self.eval_batch_size, self.num_workers = eval_batch_size, num_workers
 
+    def state_dict(self) -> dict[str, int]:
+        """The epoch and how many of its batches are done: what a resume checkpoint holds of the data."""
+        assert self.trainer is not None
+        loop = self.trainer.fit_loop
+        done = loop.epoch_loop.batch_progress.current.ready
+        return {"epoch": loop.epoch_progress.current.processed, "position": done % len(self.sampler)}
+
+    def load_state_dict(self, state_dict: dict[str, int]) -> None:
+        """Go on there; workers draw from the sampler before Lightning tells it the epoch."""
+        self.sampler.epoch, self.sampler.position = state_dict["epoch"], state_dict["position"]
+
     def train_dataloader(self) -> DataLoader[Batch]:
         """Shuffled by (seed, epoch)."""
         return loader(self.train, self.sampler, self.num_workers)

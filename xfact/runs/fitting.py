@@ -1,6 +1,5 @@
 """Training one model with dev selection, and what a model says of a split."""
 
-import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 
 from xfact.config import Config, TrainerConfig, constructor_arguments
@@ -25,7 +23,10 @@ from xfact.models import store
 from xfact.models.linear import Linear
 from xfact.models.verifier import Verifier, collected
 from xfact.runs import lightning
+from xfact.runs.checkpoints import Checkpoints, newest, step_of
+from xfact.runs.metrics import MetricsFile
 from xfact.runs.result import Best
+from xfact.runs.signals import Stop
 from xfact.screen import say
 
 Model = Verifier | Linear
@@ -43,6 +44,7 @@ class Fitted:
     best: Best | None = None
     epochs: int | None = None
     steps: int | None = None
+    resumed_from_step: int = 0
 
 
 def make_inputs(config: Config, corpus: Corpus, tokeniser: Tokeniser | None = None) -> Inputs:
@@ -66,8 +68,8 @@ def instantiate(section: dict[str, Any], **runtime: Any) -> Any:
     return store.model_class(section["_target_"])(**arguments)
 
 
-def fit(config: Config, inputs: Inputs, folder: Path) -> Fitted:
-    """Train on the `fit` split; writes metrics.csv for a model that learns by epochs."""
+def fit(config: Config, inputs: Inputs, folder: Path, stop: Stop) -> Fitted:
+    """Train on the `fit` split; a model that learns by epochs goes on from its checkpoints in the folder."""
     data: FitSplit = instantiate(
         config.split["fit"],
         inputs=inputs,
@@ -84,7 +86,7 @@ def fit(config: Config, inputs: Inputs, folder: Path) -> Fitted:
         model.fit(model.texts(data.train.claims, inputs.text), data.train.dataset.labels)
         fitted = Fitted(model, data, np.empty(0), time.perf_counter() - start, "cpu")
     else:
-        fitted = fit_epochs(config, model, data, folder)
+        fitted = fit_epochs(config, model, data, folder, stop)
     fitted.logits, _ = outputs(model, SplitData(data.dev, data.eval_batch_size, 0), inputs.text, config.trainer)
     return fitted
 
@@ -100,31 +102,43 @@ def make_model(config: Config, labels: list[str]) -> Model:
     return instantiate(config.model, **runtime)
 
 
-def fit_epochs(config: Config, model: Verifier, data: FitSplit, folder: Path) -> Fitted:
+def fit_epochs(config: Config, model: Verifier, data: FitSplit, folder: Path, stop: Stop) -> Fitted:
     """Train epoch by epoch and put the best epoch's weights into the model."""
     model.seed = config.seed
     if config.optim.class_weights == "balanced":
         model.class_weights = balanced_weights(data.train.dataset.labels, len(model.labels))
-    best = BestEpoch()
+    checkpoints = Checkpoints(folder / "checkpoints", config.checkpoint, stop)
+    resume = newest(checkpoints.folder)
+    step = 0 if resume is None else step_of(resume)
+    if resume is not None:
+        say(f"going on from step {step:,}")
     trainer_config = config.trainer
     if not config.uses_optim:
         trainer_config = trainer_config.model_copy(update={"max_epochs": 1})  # nothing to learn from a second
-    logger = lightning.csv_logger(folder)
-    start = time.perf_counter()
     trainer = lightning.make_trainer(
-        trainer_config, config.optim if config.uses_optim else None,
-        callbacks=[best], logger=logger, log_every_n_steps=10,
-    )  # fmt: skip
+        trainer_config,
+        config.optim if config.uses_optim else None,
+        callbacks=[checkpoints],
+        logger=MetricsFile(folder, step),
+        log_every_n_steps=10,
+        default_root_dir=folder,
+    )
+    stop.held = True
     with explained():
-        trainer.fit(model, datamodule=data)
-    (folder / "hparams.yaml").unlink(missing_ok=True)  # Lightning's logger writes an empty one; config.yaml has it all
-    if best.state is None:
-        raise Failure("dev macro-F1 was not a number after any epoch: no epoch can be selected")
-    model.load_state_dict(best.state)
-    chosen = Best(epoch=best.epoch, macro_f1=best.score)
-    seconds = time.perf_counter() - start
-    device = lightning.device_name(trainer)
-    return Fitted(model, data, np.empty(0), seconds, device, chosen, trainer.current_epoch, trainer.global_step)
+        trainer.fit(model, datamodule=data, ckpt_path=resume, weights_only=True)
+    stop.held = False
+    model.load_state_dict(checkpoints.best_weights())
+    return Fitted(
+        model,
+        data,
+        np.empty(0),
+        checkpoints.seconds,
+        lightning.device_name(trainer),
+        checkpoints.best,
+        trainer.current_epoch,
+        trainer.global_step,
+        step,
+    )
 
 
 @contextmanager
@@ -132,8 +146,6 @@ def explained() -> Iterator[None]:
     """Lightning's and torch's ways of stopping, in the suite's words."""
     try:
         yield
-    except SystemExit:
-        raise KeyboardInterrupt from None
     except torch.OutOfMemoryError as error:
         raise Failure(
             "out of memory: raise optim.accumulate (same result, smaller parts), lower model.max_length, or use "
@@ -146,26 +158,6 @@ def balanced_weights(label_ids: np.ndarray, labels: int) -> Tensor:
     counts = np.bincount(label_ids, minlength=labels)
     weights = np.where(counts > 0, len(label_ids) / (labels * np.maximum(counts, 1)), 1.0)
     return torch.tensor(weights, dtype=torch.float32)
-
-
-class BestEpoch(Callback):
-    """Keeps the weights of the epoch with the best dev macro-F1: a tie goes to the later, NaN never wins."""
-
-    def __init__(self) -> None:
-        self.score, self.epoch = -math.inf, -1
-        self.state: dict[str, Tensor] | None = None
-
-    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """After each epoch's dev evaluation."""
-        score = float(trainer.callback_metrics["dev/macro_f1"])
-        loss = trainer.callback_metrics.get("train/loss_step", torch.tensor(math.nan))
-        if score >= self.score:
-            self.score, self.epoch = score, trainer.current_epoch
-            self.state = {name: value.detach().cpu().clone() for name, value in pl_module.state_dict().items()}
-        if not any(isinstance(callback, lightning.Bar) for callback in trainer.callbacks):  # type: ignore[attr-defined]
-            place = f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}"
-            last = "" if math.isnan(loss) else f", last loss {float(loss):.3f}"
-            say(f"{place}: dev macro-F1 {100 * score:.1f}{last}")
 
 
 def outputs(

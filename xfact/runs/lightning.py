@@ -3,7 +3,6 @@
 import logging
 import os
 import warnings
-from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
@@ -117,10 +116,3 @@ class Bar(Callback):
     def on_test_batch_end(self, *_: Any) -> None:
         """One batch more."""
         self.progress.advance(self.task)
-
-
-def csv_logger(folder: Path) -> Any:
-    """`metrics.csv` in a run's folder."""
-    from pytorch_lightning.loggers import CSVLogger
-
-    return CSVLogger(folder, name="", version="")

@@ -50,7 +50,7 @@ class Result(Strict):
     """One run."""
 
     format: Literal[1] = 1
-    status: Literal["running", "finished", "failed"]
+    status: Literal["running", "finished", "failed", "interrupted"]
     error: str | None = None
     identity: str
     seed: int

@@ -76,9 +76,14 @@ def print_sweep(ended: list[dict[str, Any]]) -> None:
     say("")
     if results:
         print_mean_table(results)
-    failed = [outcome for outcome in ended if outcome["code"]]
-    again = len(ended) - len(failed) - len(folders) if folders else 0
-    same = f", {again} of them the same run as another" if again else ""
-    say(f"{len(ended)} jobs: {len(ended) - len(failed)} finished{same}, {len(failed)} failed")
+    skipped = [outcome for outcome in ended if outcome.get("skipped")]
+    failed = [outcome for outcome in ended if outcome["code"] and not outcome.get("skipped")]
+    finished = len(ended) - len(failed) - len(skipped)
+    again = finished - len(folders) if folders else 0
+    same = f" ({again} of them the same run as another)" if again else ""
+    elsewhere = f", {len(skipped)} skipped" if skipped else ""
+    say(f"{len(ended)} jobs: {finished} finished{same}, {len(failed)} failed{elsewhere}")
+    for outcome in skipped:
+        say(f"skipped: {outcome['error']}")
     for outcome in failed:
         say(f"failed: {outcome['error']}")

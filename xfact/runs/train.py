@@ -18,12 +18,14 @@ from xfact.evaluation.record import SplitScore
 from xfact.files import write_text
 from xfact.runs.evaluate import asked_splits, load_model, score_splits, scored, training_claims
 from xfact.runs.identity import identity, run_folder, run_hash
+from xfact.runs.lock import only_one
 from xfact.runs.result import Result, Rows, read_result, versions, write_result
+from xfact.runs.signals import Interrupted, Stop
 from xfact.runs.threads import jobs_at_once
 from xfact.screen import name_job, say, warn
 
 # Of the command, not of the run.
-NOT_SAVED = {"task", "out", "rerun", "debug", "run", "runs", "input", "output", "abstain"}
+NOT_SAVED = {"task", "out", "checkpoint", "rerun", "debug", "run", "runs", "input", "output", "abstain"}
 
 
 def train(config: Config) -> Path:
@@ -41,12 +43,14 @@ def train(config: Config) -> Path:
         name_job(f"{folder.parent.name}/{folder.name}")
     if config.rerun and folder.exists():
         keep_aside(folder, Path(config.out).absolute())
-    result = read_result(folder)
-    if result is not None and result.status == "finished":
-        result = add_splits(config, corpus, folder, result, splits)
-        say(f"finished already: {folder}")
-    else:
-        result = run(config, corpus, folder, run_hash(parts), splits)
+    lock = Path(config.out).absolute() / ".locks" / folder.parent.name / f"{folder.name}.lock"
+    with only_one(lock), Stop() as stop:
+        result = read_result(folder)
+        if result is not None and result.status == "finished":
+            result = add_splits(config, corpus, folder, result, splits)
+            say(f"finished already: {folder}")
+        else:
+            result = run(config, corpus, folder, run_hash(parts), splits, stop)
     say(one_line(result))
     return folder
 
@@ -60,33 +64,47 @@ def keep_aside(folder: Path, out: Path) -> None:
     say(f"the former run is kept: {kept}")
 
 
-def run(config: Config, corpus: Corpus, folder: Path, digest: str, splits: dict[str, dict[str, Any]]) -> Result:
-    """A fresh run in its folder."""
+def run(
+    config: Config, corpus: Corpus, folder: Path, digest: str, splits: dict[str, dict[str, Any]], stop: Stop
+) -> Result:
+    """A run in its folder, fresh or from where it was stopped."""
     start = time.perf_counter()
-    for rest in ("predictions", "model"):  # of a run that did not finish
-        shutil.rmtree(folder / rest, ignore_errors=True)
+    make_folder(config, folder)
+    before = read_result(folder)
+    result = opening(config, corpus, digest)
+    if before is not None and before.threads and config.trainer.threads is None:
+        result.threads = before.threads  # threads change bits: a run goes on with as many as it began with
+    if before is not None and before.versions != result.versions:
+        warn("this run was begun by another version of the code, the libraries or the data")
+    with recorded(folder, result):
+        train_and_test(config, corpus, folder, result, splits, stop)
+        result.seconds = time.perf_counter() - start
+        result.status = "finished"
+    shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+    return result
+
+
+def make_folder(config: Config, folder: Path) -> None:
+    """The run's folder with its config, without what an attempt that did not finish wrote after training."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"out={config.out}: {folder} cannot be made ({error.strerror})") from None
+    for rest in ("predictions", "model"):
+        shutil.rmtree(folder / rest, ignore_errors=True)
     write_text(folder / "config.yaml", yaml.safe_dump(to_save(config), allow_unicode=True, sort_keys=False))
-    result = opening(config, corpus, digest)
-    with recorded(folder, result):
-        train_and_test(config, corpus, folder, result, splits)
-        result.seconds = time.perf_counter() - start
-        result.status = "finished"
-    return result
 
 
 @contextmanager
 def recorded(folder: Path, result: Result) -> Iterator[None]:
-    """result.json says running, then how it ended: finished, or failed with the error and without scores."""
+    """result.json says running, then how it ended; one that did not finish has no scores."""
     write_result(folder, result)
     try:
         yield
     except BaseException as error:
         text = str(error).splitlines() or [""]
-        result.status, result.error = "failed", f"{type(error).__name__}: {text[0]}".rstrip(": ")
+        result.status = "interrupted" if isinstance(error, Interrupted | KeyboardInterrupt) else "failed"
+        result.error = f"{type(error).__name__}: {text[0]}".rstrip(": ")
         result.splits, result.dev = {}, None
         raise
     finally:
@@ -94,7 +112,7 @@ def recorded(folder: Path, result: Result) -> Iterator[None]:
 
 
 def train_and_test(
-    config: Config, corpus: Corpus, folder: Path, result: Result, splits: dict[str, dict[str, Any]]
+    config: Config, corpus: Corpus, folder: Path, result: Result, splits: dict[str, dict[str, Any]], stop: Stop
 ) -> None:
     """Fill a run's folder and its result."""
     from xfact.evaluation.predictions import fit_temperature, predictions_table
@@ -104,14 +122,14 @@ def train_and_test(
     from xfact.runs.fitting import fit, make_inputs
 
     say(f"run {folder}")
-    result.threads = lightning.prepare(config.seed, config.trainer.threads)
+    result.threads = lightning.prepare(config.seed, config.trainer.threads or result.threads or None)
     inputs = make_inputs(config, corpus)
     warn_without_effect(config, inputs.layout)
-    fitted = fit(config, inputs, folder)
+    fitted = fit(config, inputs, folder, stop)
     data, model = fitted.data, fitted.model
     result.train, result.dev_rows = rows(data.train.report), rows(data.dev.report)
     result.device, result.seconds_fit, result.best = fitted.device, fitted.seconds, fitted.best
-    result.epochs, result.steps = fitted.epochs, fitted.steps
+    result.epochs, result.steps, result.resumed_from_step = fitted.epochs, fitted.steps, fitted.resumed_from_step
     if config.uses_encoder:
         result.pooling = model.encoder.pooling  # type: ignore[union-attr,assignment]
     result.temperature = fit_temperature(fitted.logits, data.dev.dataset.labels)

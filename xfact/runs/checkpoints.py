@@ -1,0 +1,161 @@
+"""What a run needs to go on after it was stopped, and its best epoch: different files, each whole or not there."""
+
+import math
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.callbacks import Callback
+
+from xfact.config import CheckpointConfig
+from xfact.errors import Failure
+from xfact.files import temporary
+from xfact.runs.result import Best
+from xfact.runs.signals import Interrupted, Stop
+from xfact.screen import say, warn
+
+KEPT = 2  # resume checkpoints: the newest may be torn
+
+
+class Checkpoints(Callback):
+    """Writes `resume-<step>.ckpt` and, for the epoch with the best dev macro-F1, `best-<epoch>.pt`.
+
+    A tie goes to the later epoch, NaN never wins. Nothing is written between an epoch's last batch and the end of its
+    dev evaluation: resuming there would skip the evaluation.
+    """
+
+    def __init__(self, folder: Path, checkpoint: CheckpointConfig, stop: Stop) -> None:
+        self.folder, self.checkpoint, self.stop = folder, checkpoint, stop
+        self.score, self.epoch, self.file = -math.inf, -1, ""
+        self.start, self.before = time.perf_counter(), 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Of training, over all attempts."""
+        return self.before + time.perf_counter() - self.start
+
+    @property
+    def best(self) -> Best:
+        """The best epoch so far."""
+        return Best(epoch=self.epoch, macro_f1=self.score)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Travels in the resume checkpoint."""
+        return {"score": self.score, "epoch": self.epoch, "file": self.file, "seconds": self.seconds}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """From the resume checkpoint."""
+        self.score, self.epoch, self.file = state_dict["score"], state_dict["epoch"], state_dict["file"]
+        self.before = state_dict["seconds"]
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Take the signals back from Lightning, whose SIGTERM ends the process with exit code 0."""
+        self.stop.install()
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Save after an optimiser step if it is time or if the run was asked to stop."""
+        progress = trainer.fit_loop.epoch_loop.batch_progress
+        if progress.is_last_batch or (batch_idx + 1) % trainer.accumulate_grad_batches:
+            return
+        due = self.checkpoint.unit == "step" and trainer.global_step % self.checkpoint.every == 0
+        self.save_if(due, trainer)
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Keep the weights of a best epoch."""
+        score = float(trainer.callback_metrics["dev/macro_f1"])
+        if score >= self.score:
+            self.score, self.epoch, self.file = score, trainer.current_epoch, f"best-{trainer.current_epoch}.pt"
+            if trainer.is_global_zero:
+                state = {name: value.detach().cpu() for name, value in pl_module.state_dict().items()}
+                with temporary(self.folder / self.file) as unfinished:
+                    write(lambda: torch.save(state, unfinished), self.folder / self.file)
+        if trainer.is_global_zero and not any(hasattr(callback, "progress") for callback in callbacks(trainer)):
+            loss = trainer.callback_metrics.get("train/loss_step", torch.tensor(math.nan))
+            last = "" if math.isnan(loss) else f", last loss {float(loss):.3f}"
+            place = f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}"
+            say(f"{place}: dev macro-F1 {100 * score:.1f}{last}")
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Save after an epoch's dev evaluation."""
+        due = self.checkpoint.unit == "step" or (trainer.current_epoch + 1) % self.checkpoint.every == 0
+        self.save_if(due, trainer)
+
+    def save_if(self, due: bool, trainer: pl.Trainer) -> None:
+        """Save if due or asked to stop; then stop."""
+        number = self.stop.number
+        if due or number is not None:
+            self.save(trainer)
+        if number is not None:
+            raise Interrupted(number)
+
+    def save(self, trainer: pl.Trainer) -> None:
+        """Write a resume checkpoint, then remove what the kept ones do not need."""
+        path = self.folder / f"resume-{trainer.global_step:08d}.ckpt"
+        unfinished = self.folder / ".resume.tmp"
+        write(lambda: trainer.save_checkpoint(unfinished), path)  # every rank takes part, the first writes
+        if not trainer.is_global_zero:
+            return
+        unfinished.replace(path)
+        for old in found(self.folder)[:-KEPT]:
+            old.unlink()
+        kept = [torch.load(kept, weights_only=True, mmap=True) for kept in found(self.folder)]
+        needed = {self.file, *(state["callbacks"][self.state_key]["file"] for state in kept)}
+        for best in self.folder.glob("best-*.pt"):
+            if best.name not in needed:
+                best.unlink()
+
+    def best_weights(self) -> dict[str, torch.Tensor]:
+        """The weights of the best epoch."""
+        if not self.file:
+            raise Failure("dev macro-F1 was not a number after any epoch: no epoch can be selected")
+        return torch.load(self.folder / self.file, weights_only=True)
+
+
+def callbacks(trainer: pl.Trainer) -> list[Callback]:
+    """A trainer's callbacks."""
+    return trainer.callbacks  # type: ignore[attr-defined]
+
+
+def write(writing: Any, path: Path) -> None:
+    """Write a checkpoint; Failure if it cannot be (a full disk)."""
+    try:
+        writing()
+    except (OSError, RuntimeError) as error:
+        raise Failure(
+            f"{path}: the checkpoint could not be written ({str(error).splitlines()[0]}); make room, then the same "
+            "command goes on from the one before"
+        ) from None
+
+
+def found(folder: Path) -> list[Path]:
+    """Resume checkpoints, oldest first."""
+    return sorted(folder.glob("resume-*.ckpt"))
+
+
+def newest(folder: Path) -> Path | None:
+    """The newest whole resume checkpoint; a torn one is named and put aside."""
+    for path in reversed(found(folder)):
+        if is_whole(path):
+            return path
+        warn(f"{path}: a torn checkpoint, put aside; the one before is used")
+        path.replace(path.with_name(f"torn-{path.name}"))
+    return None
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a checkpoint (a zip file) is complete and its checksums agree."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip() is None
+    except (zipfile.BadZipFile, OSError, EOFError):
+        return False
+
+
+def step_of(path: Path) -> int:
+    """The optimiser step after which a resume checkpoint was written."""
+    return int(path.stem.removeprefix("resume-"))

@@ -1,0 +1,107 @@
+"""Being asked to stop: training saves at the next optimiser step and ends as interrupted (exit code 128 + signal)."""
+
+import os
+import signal
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+# A terminal's Ctrl-C, a batch system's end of time or pre-emption.
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2)
+MAIN = "XFACT_MAIN_PID"
+TWICE = 1.0  # seconds: Ctrl-C reaches a process from the terminal and from its parent
+PATIENCE = 120.0  # seconds that processes get to save
+
+
+class Interrupted(BaseException):
+    """The process was asked to stop."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+    def __reduce__(self) -> tuple[type, tuple[int]]:
+        return Interrupted, (self.number,)
+
+
+class Stop:
+    """While entered, a signal ends the work: at once, or, while `held`, when the work looks at `number`.
+
+    A second signal, a second or more later, ends it at once in any case.
+    """
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self.held, self.since = False, 0.0
+        self.former: dict[int, Any] = {}
+
+    def __enter__(self) -> "Stop":
+        self.install()
+        return self
+
+    def install(self) -> None:
+        """Take the signals, again if a library took them since."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in SIGNALS:
+            former = signal.signal(number, self.handle)
+            self.former.setdefault(number, former)
+
+    def __exit__(self, *_: object) -> None:
+        for number, former in self.former.items():
+            signal.signal(number, former)
+        self.former = {}
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """The handler."""
+        if self.number is None:
+            self.number, self.since = number, time.monotonic()
+            again = False
+        else:
+            again = time.monotonic() - self.since > TWICE
+        if again or not self.held:
+            raise Interrupted(number)
+
+
+def pass_on(number: int, frame: FrameType | None) -> None:
+    """The handler of the process that the user started, while it works through others: they save and end first."""
+    others = children()
+    for process in others:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGTERM)
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and any(runs(process) for process in others):
+        time.sleep(0.05)
+    raise Interrupted(number)
+
+
+def children() -> list[int]:
+    """The processes that this one started, but for joblib's helper that only watches for its end (Linux)."""
+    found = []
+    for file in Path("/proc/self/task").glob("*/children"):
+        found += [int(word) for word in file.read_text().split()]
+    return [process for process in found if b"resource_tracker" not in Path(f"/proc/{process}/cmdline").read_bytes()]
+
+
+def runs(process: int) -> bool:
+    """Whether a process is there and not a zombie."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def die_with_parent() -> None:
+    """Be sent SIGTERM when the process that started this one ends, however it ends (Linux)."""
+    import ctypes
+
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+
+
+def is_worker() -> bool:
+    """Whether this process was started by the one that the user started."""
+    return os.environ.get(MAIN, str(os.getpid())) != str(os.getpid())
