@@ -21,7 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 from xfact.config import Config, parse
 from xfact.errors import UserError
 from xfact.runs.lock import Elsewhere
-from xfact.runs.signals import MAIN, Interrupted, die_with_parent, is_worker, pass_on
+from xfact.runs.signals import MAIN, Interrupted, begin_job, is_worker, leave_if_alone, pass_on
 
 TASKS = {
     "train": "xfact.runs.train:train",
@@ -58,18 +58,23 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
         signal.signal(signal.SIGINT, pass_on)
     with tempfile.TemporaryDirectory() as folder:
         os.environ[OUTCOMES] = str(Path(folder) / "outcomes.jsonl")
+        number = None
         try:
             job()
-        except (Interrupted, KeyboardInterrupt) as error:
-            number = error.number if isinstance(error, Interrupted) else signal.SIGINT
-            close(outcomes(), sweep)
-            again = "; the same command goes on from the last checkpoint"
-            return fail(f"interrupted by {signal.Signals(number).name}{again}", 128 + number)
+            number = next((outcome["interrupted"] for outcome in outcomes() if "interrupted" in outcome), None)
+        except Interrupted as error:
+            number = error.number
+        except KeyboardInterrupt:
+            number = signal.SIGINT
         except (UserError, HydraException, OmegaConfBaseException) as error:
             if "debug=true" in argv:
                 traceback.print_exc()
             return fail(one_line(error), 2)
-        return close(outcomes(), sweep)
+        code = close(outcomes(), sweep)
+        if number is None:
+            return code
+        name = signal.Signals(number).name
+        return fail(f"interrupted by {name}; the same command goes on from the last checkpoint", 128 + number)
 
 
 def options_first(words: list[str]) -> list[str]:
@@ -136,17 +141,17 @@ def checked(plain: Any, overrides: list[str]) -> Config:
 def run_job(composed: DictConfig) -> None:
     """Run one job's task and note how it ended; nothing is raised, since Hydra would add lines of its own."""
     outcome: dict[str, Any] = {"code": 0}
-    if is_worker():
-        die_with_parent()
     try:
+        begin_job()
         config = typed(composed)
         module, _, name = TASKS[config.task].partition(":")
         folder = getattr(importlib.import_module(module), name)(config)
         outcome["folder"] = None if folder is None else str(folder)
     except Interrupted as error:
-        if is_worker():  # a launcher's process would take the next job
-            os._exit(128 + error.number)
-        raise
+        if not is_worker():
+            raise
+        leave_if_alone(error.number)
+        outcome |= {"code": 128 + error.number, "interrupted": error.number}
     except Exception as error:
         if composed.get("debug") is True:
             traceback.print_exc()

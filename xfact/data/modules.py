@@ -32,7 +32,8 @@ class FitSplit(LightningDataModule):
         assert self.trainer is not None
         loop = self.trainer.fit_loop
         done = loop.epoch_loop.batch_progress.current.ready
-        return {"epoch": loop.epoch_progress.current.processed, "position": done % len(self.sampler)}
+        epoch = loop.epoch_progress.current.processed  # type: ignore[attr-defined]
+        return {"epoch": epoch, "position": done % len(self.sampler)}
 
     def load_state_dict(self, state_dict: dict[str, int]) -> None:
         """Go on there; workers draw from the sampler before Lightning tells it the epoch."""

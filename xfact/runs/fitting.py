@@ -126,7 +126,7 @@ def fit_epochs(config: Config, model: Verifier, data: FitSplit, folder: Path, st
     stop.held = True
     with explained():
         trainer.fit(model, datamodule=data, ckpt_path=resume, weights_only=True)
-    stop.held = False
+    stop.release()
     model.load_state_dict(checkpoints.best_weights())
     return Fitted(
         model,

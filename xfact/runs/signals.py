@@ -13,7 +13,7 @@ from typing import Any
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2)
 MAIN = "XFACT_MAIN_PID"
 TWICE = 1.0  # seconds: Ctrl-C reaches a process from the terminal and from its parent
-PATIENCE = 120.0  # seconds that processes get to save
+_asked_at: float | None = None  # when this process was first asked to stop
 
 
 class Interrupted(BaseException):
@@ -55,10 +55,17 @@ class Stop:
             signal.signal(number, former)
         self.former = {}
 
+    def release(self) -> None:
+        """From here on a signal ends the work at once; so does one that came too late for the work to look."""
+        self.held = False
+        if self.number is not None:
+            raise Interrupted(self.number)
+
     def handle(self, number: int, frame: FrameType | None) -> None:
         """The handler."""
         if self.number is None:
             self.number, self.since = number, time.monotonic()
+            _remember()
             again = False
         else:
             again = time.monotonic() - self.since > TWICE
@@ -66,16 +73,46 @@ class Stop:
             raise Interrupted(number)
 
 
+def _remember() -> None:
+    global _asked_at
+    _asked_at = time.monotonic()
+
+
 def pass_on(number: int, frame: FrameType | None) -> None:
-    """The handler of the process that the user started, while it works through others: they save and end first."""
+    """The handler of the process that the user started, while it works through others: they save and end their jobs,
+    then it ends. Without others, or the second time, it ends at once."""
+    again, since = _asked_at is not None, time.monotonic() - (_asked_at or 0)
+    if again and since < TWICE:
+        return
+    _remember()
     others = children()
+    if again or not others:
+        raise Interrupted(number)
     for process in others:
         with suppress(ProcessLookupError):
             os.kill(process, signal.SIGTERM)
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end and any(runs(process) for process in others):
-        time.sleep(0.05)
-    raise Interrupted(number)
+
+
+def begin_job() -> None:
+    """In a process that a launcher started: end with the parent, and begin no job once asked to stop."""
+    if not is_worker():
+        return
+    if _asked_at is not None:
+        raise Interrupted(signal.SIGTERM)
+    die_with_parent()
+    signal.signal(signal.SIGTERM, note)
+
+
+def note(number: int, frame: FrameType | None) -> None:
+    """The handler of a launcher's process between jobs."""
+    _remember()
+    leave_if_alone(number)
+
+
+def leave_if_alone(number: int) -> None:
+    """End a launcher's process whose parent is gone: nobody would tell it to."""
+    if is_worker() and os.getppid() != int(os.environ[MAIN]):
+        os._exit(128 + number)
 
 
 def children() -> list[int]:
@@ -84,14 +121,6 @@ def children() -> list[int]:
     for file in Path("/proc/self/task").glob("*/children"):
         found += [int(word) for word in file.read_text().split()]
     return [process for process in found if b"resource_tracker" not in Path(f"/proc/{process}/cmdline").read_bytes()]
-
-
-def runs(process: int) -> bool:
-    """Whether a process is there and not a zombie."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def die_with_parent() -> None:

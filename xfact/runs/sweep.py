@@ -77,12 +77,14 @@ def print_sweep(ended: list[dict[str, Any]]) -> None:
     if results:
         print_mean_table(results)
     skipped = [outcome for outcome in ended if outcome.get("skipped")]
-    failed = [outcome for outcome in ended if outcome["code"] and not outcome.get("skipped")]
-    finished = len(ended) - len(failed) - len(skipped)
+    stopped = [outcome for outcome in ended if "interrupted" in outcome]
+    failed = [outcome for outcome in ended if "error" in outcome and not outcome.get("skipped")]
+    finished = len(ended) - len(failed) - len(skipped) - len(stopped)
     again = finished - len(folders) if folders else 0
     same = f" ({again} of them the same run as another)" if again else ""
     elsewhere = f", {len(skipped)} skipped" if skipped else ""
-    say(f"{len(ended)} jobs: {finished} finished{same}, {len(failed)} failed{elsewhere}")
+    halted = f", {len(stopped)} interrupted" if stopped else ""
+    say(f"{len(ended)} jobs: {finished} finished{same}, {len(failed)} failed{elsewhere}{halted}")
     for outcome in skipped:
         say(f"skipped: {outcome['error']}")
     for outcome in failed:
