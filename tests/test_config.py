@@ -59,7 +59,7 @@ def test_models_are_cut_where_the_authors_cut_and_dropped_out_by_a_tenth(target,
         ({"sed": 3}, "sed: unknown key; did you mean seed?"),
         ({"metdata": True}, "metdata: unknown key; did you mean metadata"),
         ({"data": {"sorce": "sample"}}, "data.sorce: unknown key; did you mean source?"),
-        ({"data": {"language": "ar"}}, "data.language: unknown key; did you mean languages?"),
+        ({"data": {"language": "ar"}}, "data.language: unknown key; did you mean languages"),
         ({"optim": {"learning": 1}}, "optim.learning: unknown key; known: accumulate, batch_size, "),
         ({"trainer": {"epochs": 3}}, "trainer.epochs: unknown key; did you mean max_epochs?"),
         ({"evidence": {"snippets": 3}}, "evidence.snippets: unknown key; did you mean num_snippets?"),
@@ -104,12 +104,15 @@ def test_an_unknown_key_is_named_with_the_nearest(given, expected):
         ({"evidence": {"within": "country"}}, "evidence.within=country: Input should be 'site' or 'language'"),
         ({"optim": {"lr": 0}}, "optim.lr=0: Input should be greater than 0"),
         ({"optim": {"warmup_ratio": 1}}, "optim.warmup_ratio=1: Input should be less than 1"),
-        ({"trainer": {"devices": 2}}, "trainer.devices=2: Input should be 1"),
+        ({"trainer": {"devices": 0}}, "trainer.devices=0: Input should be greater than or equal to 1"),
         ({"trainer": {"precision": 16}}, "trainer.precision=16: Input should be '32-true', 'bf16-mixed' or '16-mixed'"),
         ({"model": CLAIM_ONLY | {"dropout": "much"}}, "model.dropout=much: Input should be a valid number"),
         ({"model": CLAIM_ONLY | {"max_length": "360"}}, "model.max_length=360: Input should be a valid integer"),
         ({"model": CLAIM_ONLY | {"max_length": None}}, "model.max_length=None: Input should be a valid integer"),
         ({"split": {"fit": FIT | {"train": 3}}}, "split.fit.train=3: Input should be a valid string"),
+        ({"split": {"mine": ALPHA1 | {"evidence": "own"}}}, "split.mine.evidence=own: Input should be 'config'"),
+        ({"data": {"train_rows": 0}}, "data.train_rows=0: Input should be greater than or equal to 1"),
+        ({"data": {"leave_out_sites": 5}}, "data.leave_out_sites=5: Input should be a valid list"),
         ({"split": {"fit": "train.all.tsv"}}, "split.fit=train.all.tsv: Input should be a valid dictionary"),
         ({"split": {"mine": {k: v for k, v in ALPHA1.items() if k != "file"}}}, "split.mine.file: a value is needed"),
         ({"split": {"fit": {"_target_": FIT["_target_"], "train": "x"}}}, "split.fit.dev: a value is needed"),
@@ -152,6 +155,7 @@ def test_every_seed_is_itself(seed):
 )
 def test_yaml_no_is_norwegian(given, expected):
     assert DataConfig(languages=given).languages == expected
+    assert DataConfig(leave_out_languages=given).leave_out_languages == expected
 
 
 @pytest.mark.parametrize("text", ["languages: [ar, no]", "languages: [ar, NO]", "languages:\n- ar\n- no"])

@@ -21,6 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 from xfact.config import Config, parse
 from xfact.errors import UserError
 from xfact.runs.lock import Elsewhere
+from xfact.runs.loggers import check_loggers
 from xfact.runs.signals import MAIN, Interrupted, begin_job, is_worker, leave_if_alone, pass_on
 
 TASKS = {
@@ -29,6 +30,7 @@ TASKS = {
     "predict": "xfact.predict:predict",
     "stats": "xfact.report.stats:stats",
     "report": "xfact.report.runs:report",
+    "status": "xfact.report.status:status",
 }
 PATHS = {"out", "run", "runs", "input", "output", "data.source", "augment.source", "encoder.name"}
 GLOBAL_GROUPS = {"task", "preset", "variant", "experiments"}  # their keys are not under the group's name
@@ -135,6 +137,10 @@ def checked(plain: Any, overrides: list[str]) -> Config:
     config = parse(plain)
     if config.task not in TASKS:
         raise UserError(f"task={config.task}: " + offer(config.task, TASKS))
+    if config.preview and config.task != "train":
+        raise UserError(f"preview=true: of what trains, not of task={config.task}")
+    if config.task == "train":
+        check_loggers(config.logger)
     return config.model_copy(update={"given": given})
 
 
@@ -143,15 +149,14 @@ def run_job(composed: DictConfig) -> None:
     outcome: dict[str, Any] = {"code": 0}
     try:
         begin_job()
-        config = typed(composed)
-        module, _, name = TASKS[config.task].partition(":")
-        folder = getattr(importlib.import_module(module), name)(config)
-        outcome["folder"] = None if folder is None else str(folder)
+        outcome["begun"] = True
+        outcome |= outcome_of(typed(composed))
     except Interrupted as error:
-        if not is_worker():
-            raise
         leave_if_alone(error.number)
         outcome |= {"code": 128 + error.number, "interrupted": error.number}
+        if not is_worker():
+            note(outcome)
+            raise
     except Exception as error:
         if composed.get("debug") is True:
             traceback.print_exc()
@@ -161,6 +166,30 @@ def run_job(composed: DictConfig) -> None:
         if isinstance(error, Elsewhere):
             outcome["skipped"] = True
         fail(outcome["error"], outcome["code"])
+    note(outcome)
+
+
+def outcome_of(config: Config) -> dict[str, Any]:
+    """Do what a job's config asks for; the folder of a run, or that another job of the sweep is the same one."""
+    from xfact.runs.sweep import is_another
+    from xfact.runs.words import COMMAND, command
+
+    hydra: Any = OmegaConf.to_container(HydraConfig.get(), resolve=False)
+    os.environ[COMMAND] = command(hydra)
+    if config.preview:
+        from xfact.report.preview import preview
+
+        preview([config], [[word] for word in hydra["overrides"]["task"]], 1, command(hydra))
+        return {}
+    if is_another(HydraConfig.get()):
+        return {"same": True}
+    module, _, name = TASKS[config.task].partition(":")
+    folder = getattr(importlib.import_module(module), name)(config)
+    return {"folder": None if folder is None else str(folder)}
+
+
+def note(outcome: dict[str, Any]) -> None:
+    """Keep how a job ended, for the last screen and the exit code."""
     with Path(os.environ[OUTCOMES]).open("a", encoding="utf-8") as file:
         file.write(json.dumps(outcome) + "\n")
 
@@ -203,7 +232,11 @@ def one_line(error: BaseException) -> str:
     )
     if struct:
         key = (re.search(r"full_key: (\S+)", str(error)) or struct).group(1)
-        return f"{key}: " + offer(str(key), known_keys())
+        known = known_keys()
+        if key in known and str(key).count(".") == 2:  # of a section in a list, as logger.wandb.mode
+            group, choice, _ = str(key).split(".")
+            return f"{key}: {group}={choice} is not chosen"
+        return f"{key}: " + offer(str(key), known)
     if "Missing mandatory value" in lines[0]:
         return f"{key}: a value is needed; set {key}=..."
     if isinstance(error, HydraException | OmegaConfBaseException):
@@ -227,8 +260,10 @@ def known_keys() -> list[str]:
 
     keys = set(Config.model_fields) | {folder.name for folder in conf_folder().iterdir() if folder.is_dir()}
     for path in conf_folder().glob("*/*.yaml"):
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        keys |= {f"{path.parent.name}.{key}" for key in content if path.parent.name not in GLOBAL_GROUPS}
+        text = path.read_text(encoding="utf-8")
+        package = re.match(r"# @package (\S+)", text)
+        place = package.group(1) if package else path.parent.name
+        keys |= {f"{place}.{key}" for key in yaml.safe_load(text) if path.parent.name not in GLOBAL_GROUPS}
     return sorted(keys)
 
 

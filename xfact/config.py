@@ -64,6 +64,8 @@ Label = Annotated[str, BeforeValidator(_label)]
 Labels = Annotated[list[Label] | None, BeforeValidator(lambda v: v if v is None else _text(v))]
 Languages = Annotated[list[str] | None, BeforeValidator(lambda v: v if v is None else _language(v))]
 Sites = Annotated[list[str] | None, BeforeValidator(lambda v: v if v is None else _listed(v))]
+Tag = Annotated[str, BeforeValidator(str), Field(min_length=1, max_length=64)]
+Tags = Annotated[list[Tag], BeforeValidator(_listed)]
 PathText = Annotated[str, BeforeValidator(lambda v: str(Path(v).expanduser()) if str(v).startswith("~") else v)]
 
 
@@ -72,13 +74,16 @@ class Section(BaseModel):
 
 
 class DataConfig(Section):
-    """Where claims come from and which of them are kept, for training and testing alike."""
+    """Where claims come from and which of them are kept, for training and testing alike if not said otherwise."""
 
     source: PathText = "sample"  # sample, claims, hub, or a folder
     languages: Languages = None
     sites: Sites = None
     labels: Labels = None
     limit: int | None = Field(None, ge=1, strict=True)  # the first rows of each split that pass the filters
+    leave_out_languages: Languages = None  # of train and dev; the test sets keep them
+    leave_out_sites: Sites = None
+    train_rows: int | None = Field(None, ge=1, strict=True)  # of a fixed draw from the rows of train that pass
     bad_rows: Literal["error", "drop"] = "error"
 
 
@@ -123,7 +128,8 @@ class TrainerConfig(Section):
 
     max_epochs: int = Field(10, ge=1, strict=True)
     accelerator: Literal["auto", "cpu", "gpu"] = "auto"
-    devices: Literal[1] = 1
+    devices: int = Field(1, ge=1, strict=True)  # processes on this machine, one a GPU
+    nodes: int = Field(1, ge=1, strict=True)
     precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
     threads: int | None = Field(None, ge=1, strict=True)  # default: the cores that this process may use
     num_workers: int = Field(0, ge=0, strict=True)
@@ -136,6 +142,34 @@ class CheckpointConfig(Section):
 
     every: int = Field(1, ge=1, strict=True)
     unit: Literal["epoch", "step"] = "epoch"  # of the optimiser
+
+
+class CsvConfig(Section):
+    """metrics.csv is always written and has no options."""
+
+
+class WandbConfig(Section):
+    """Weights & Biases; the key is the user's (`wandb login` or WANDB_API_KEY), never the config's."""
+
+    project: str = Field("xfact", pattern=r"^[^/\\#?%:]{1,128}$")
+    entity: str | None = None
+    group: str | None = Field(None, max_length=128)
+    name: str | None = None
+    tags: Tags = []
+    mode: Literal["offline", "online"] = "offline"
+    artifact: bool = False
+
+
+class TensorboardConfig(Section):
+    """Event files have no options."""
+
+
+class LoggerConfig(Section):
+    """Where a run is followed, beside its folder; no part of its identity."""
+
+    csv: CsvConfig | None = None
+    wandb: WandbConfig | None = None
+    tensorboard: TensorboardConfig | None = None
 
 
 class Config(Section):
@@ -153,11 +187,13 @@ class Config(Section):
     optim: OptimConfig = OptimConfig()
     trainer: TrainerConfig = TrainerConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
+    logger: LoggerConfig = LoggerConfig()
     model: dict[str, Any]
     split: dict[str, dict[str, Any]]
     out: PathText = "runs"
     rerun: bool = False
     debug: bool = False
+    preview: bool = False
     run: PathText | None = None
     runs: PathText | None = None
     input: PathText | None = None
@@ -246,7 +282,7 @@ def check_target(place: str, section: dict[str, Any]) -> None:
             continue
         if key not in known:
             raise UserError(f"{place}.{key}: {unknown(key, known)}")
-        annotation = PLAIN_TYPES.get(known[key][0] or "")
+        annotation = plain_type(known[key][0] or "")
         if annotation is not None:
             try:
                 TypeAdapter(annotation).validate_python(value, strict=True)
@@ -255,6 +291,13 @@ def check_target(place: str, section: dict[str, Any]) -> None:
     absent = [key for key, (_, default) in known.items() if default is ... and key not in section]
     if absent:
         raise UserError(f"{place}.{absent[0]}: a value is needed ({section['_target_']})")
+
+
+def plain_type(annotation: str) -> Any:
+    """The type of an annotation that a value can be held against, `Literal[...]` too; None if it is another."""
+    if annotation.startswith("Literal["):
+        return Literal[ast.literal_eval(f"({annotation.removeprefix('Literal[').removesuffix(']')},)")]
+    return PLAIN_TYPES.get(annotation)
 
 
 def unknown(key: str, known: Any) -> str:
@@ -286,7 +329,8 @@ def _first_line(error: ValidationError) -> str:
     if first["type"] == "extra_forbidden":
         section: Any = Config
         for part in first["loc"][:-1]:
-            section = section.model_fields[str(part)].annotation
+            annotation = section.model_fields[str(part)].annotation
+            section = next(kind for kind in (*get_args(annotation), annotation) if hasattr(kind, "model_fields"))
         return f"{where}: {unknown(str(first['loc'][-1]), section.model_fields)}"
     return f"{where}={first['input']}: {first['msg'].removeprefix('Value error, ')}"
 

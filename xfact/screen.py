@@ -40,3 +40,8 @@ def warn(text: str) -> None:
 def warn_once(text: str) -> None:
     """`warn`, once in a process: for what holds of every job of a sweep."""
     warn(text)
+
+
+def mute() -> None:
+    """Say nothing from here on: another process of the job speaks."""
+    console.quiet = True

@@ -63,6 +63,18 @@ def succeed(*words: str, cwd: Path, **given) -> subprocess.CompletedProcess[str]
     return done
 
 
+def multifc(folder: Path) -> Path:
+    """MultiFC in its own layout: three PolitiFact rows in train and dev, and one of another site."""
+    header = "claimID claim label claimURL reason categories speaker checker tags article publish_date date entities"
+    labels = ["true", "half-true", "full flop"]
+    rows = [f"pomt-{n}\tClaim {n}\t{label}" + "\tNone" * 10 for n, label in enumerate(labels)]
+    rows.append("snes-1\tOther site\ttrue" + "\tNone" * 10)
+    (folder / "snippets").mkdir(parents=True)
+    for name, part in (("train.tsv", rows[:2]), ("dev.tsv", rows[2:])):
+        (folder / name).write_text("\n".join([header.replace(" ", "\t"), *part]) + "\n")
+    return folder
+
+
 def run_folders(out: Path) -> list[Path]:
     """The runs below a folder, in order of name."""
     return sorted(path.parent for path in out.glob("*/*/result.json"))

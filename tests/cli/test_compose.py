@@ -1,15 +1,18 @@
 """Every preset, variant and experiment composes, with the settings and the distinct runs that it should have."""
 
+import functools
+import itertools
 import os
 from pathlib import Path
 
 import pytest
-from cli.conftest import ROOT
+from cli.conftest import ROOT, multifc
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
+from omegaconf.errors import MissingMandatoryValue
 
 import xfact.cli  # noqa: F401 # its resolver
-from xfact.config import Config, parse
+from xfact.config import Config, CsvConfig, LoggerConfig, TensorboardConfig, WandbConfig, parse
 from xfact.data.corpus import Corpus
 from xfact.runs.identity import identity, run_folder, run_hash
 from xfact.runs.sweep import axes
@@ -26,14 +29,15 @@ def choices(group: str) -> list[str]:
     return sorted(path.stem for path in (ROOT / "conf" / group).glob("*.yaml"))
 
 
+@functools.cache
 def jobs(experiment: str, *words: str) -> list[Config]:
-    """The jobs of an experiment, as its sweep would run them."""
-    import itertools
-
+    """The jobs of an experiment, as its sweep would run them; each row is composed once for all its seeds."""
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
         whole = compose("config", [f"+experiments={experiment}", *words], return_hydra_config=True)
         lists = axes(whole, [f"+experiments={experiment}", *words])
-    return [config(*combination) for combination in itertools.product(*lists)]
+    seeds = next((values for values in lists if values[0].startswith("seed=")), ["seed=1"])
+    rows = [config(*row) for row in itertools.product(*(values for values in lists if values is not seeds))]
+    return [row.model_copy(update={"seed": int(seed.partition("=")[2])}) for row in rows for seed in seeds]
 
 
 def folders(configs: list[Config]) -> set[Path]:
@@ -86,13 +90,15 @@ VARIANTS = {
     "attn_ea": ("attn_ea", "own", False),
     "attn_ea_meta": ("attn_ea", "own", True),
 }
+ENGLISH = {"claim_only_meta_english": ("claim_only", "own", True), "attn_ea_meta_english": ("attn_ea", "own", True)}
 
 
 def test_each_variant_is_its_row_of_the_table():
-    assert choices("variant") == sorted(VARIANTS)
-    for variant, (model, evidence, metadata) in VARIANTS.items():
-        found = config(f"variant={variant}")
-        assert (found.model_name, found.evidence.source, found.metadata) == (model, evidence, metadata)
+    assert choices("variant") == sorted(VARIANTS | ENGLISH)
+    for variant, settings in (VARIANTS | ENGLISH).items():
+        found = config(f"variant={variant}", *(["augment.source=/x"] if variant in ENGLISH else []))
+        assert (found.model_name, found.evidence.source, found.metadata) == settings
+        assert found.augment.name == ("politifact" if variant in ENGLISH else "none")
     assert len(folders([config(f"variant={variant}") for variant in VARIANTS])) == len(VARIANTS)
 
 
@@ -105,17 +111,119 @@ def test_the_demo_is_six_rows_on_two_seeds():
     assert [one.model_name for one in jobs("demo_claims")] == ["majority", "linear"]
 
 
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory) -> list[str]:
+    """What an experiment of the benchmark needs: a folder with the five files, and one with PolitiFact's claims."""
+    english = multifc(tmp_path_factory.mktemp("english") / "multifc")
+    return [f"data.source={ROOT / 'xfact' / 'data' / 'sample'}", f"augment.source={english}"]
+
+
+OFFLINE = {"claims": "claims", "demo_claims": "claims", "demo_sample": "sample"}
+
+
 @pytest.mark.parametrize("experiment", choices("experiments"))
-def test_an_experiment_composes_into_distinct_runs(experiment):
-    found = jobs(experiment)
+def test_an_experiment_composes_into_distinct_runs(experiment, sources):
+    found = jobs(experiment, *([] if experiment in OFFLINE else sources))
     assert len(folders(found)) == len(found)
+    if experiment in OFFLINE:
+        assert {one.data.source for one in found} == {OFFLINE[experiment]}
+    else:
+        with pytest.raises(MissingMandatoryValue, match=r"data\.source"):
+            jobs(experiment, "seed=1")
+        for one in found:
+            optim = one.optim.model_dump()
+            paper = TRAINING | ({"lr": 2e-3} if one.encoder.name == "tiny" else {})
+            assert {key: optim[key] for key in TRAINING} == paper
+            assert (optim["batch_size"], one.trainer.max_epochs, one.missing) == (8, 10, "none")
+            assert one.encoder.name == "bert-base-multilingual-cased" or experiment == "encoders"
+    seeds = {"seeds": range(1, 11), "table5": [1], "demo_sample": [1, 2], "demo_claims": [1]}
+    assert {one.seed for one in found} == set(seeds.get(experiment, range(1, 5)))
     text = (ROOT / "experiments" / f"{experiment}.yaml").read_text()
     assert f"# python run.py -m +experiments={experiment}" in text
     assert "# Expect" in text
     assert "# Hardware and time" in text
 
 
-@pytest.mark.parametrize("group", ["model", "encoder", "evidence", "optim", "trainer", "augment", "data", "split"])
+def varied(experiment: str, sources: list[str], *keys: str) -> list[tuple]:
+    """The values of dotted keys in the jobs of an experiment on its first seed."""
+
+    def value(one: Config, key: str):
+        found = one
+        for name in key.split("."):
+            found = getattr(found, name)
+        return tuple(found) if isinstance(found, list) else found
+
+    return [tuple(value(one, key) for key in keys) for one in jobs(experiment, *sources) if one.seed == 1]
+
+
+ROW = ("model_name", "evidence.source", "metadata", "augment.name")
+
+
+def test_the_papers_tables_have_their_rows(sources):
+    rows = {name: (*row, "politifact" if name in ENGLISH else "none") for name, row in (VARIANTS | ENGLISH).items()}
+    assert varied("table3", sources, *ROW) == [rows[name] for name in VARIANTS]
+    names = ["claim_only_meta", "claim_only_meta_english", "attn_ea_meta", "attn_ea_meta_english"]
+    assert varied("table4", sources, *ROW) == [rows[name] for name in names]
+    timed = varied("table5", sources, *ROW)
+    assert set(timed) == {row for name, row in rows.items() if name not in ("majority", "attn_ea_random")}
+    for best in ("table6", "seeds"):
+        assert varied(best, sources, *ROW) == [rows["attn_ea_meta"]]
+    assert len(jobs("seeds", *sources)) == 10
+    random = [one for one in jobs("table3", *sources) if one.evidence.source == "random"]
+    assert {one.evidence.within for one in random} == {"language"}  # the paper's word
+
+
+def test_rows_that_two_experiments_share_are_the_same_runs(sources):
+    def made(experiment: str) -> set[Path]:
+        return folders([one for one in jobs(experiment, *sources) if one.seed == 1])
+
+    table3 = made("table3")
+    for experiment in ("table6", "empty_evidence"):
+        assert made(experiment) < table3
+    assert len(made("table4") & table3) == 2
+    assert len(made("aggregators") & table3) == 2
+    for experiment in ("snippets", "metadata_fields", "random_evidence", "encoders"):
+        assert len(made(experiment) & table3) == 1, experiment
+
+
+def test_an_ablation_varies_what_it_says(sources):
+    attn = {"model_name": "attn_ea", "metadata": False, "evidence.source": "own"}
+    fields = ("language", "site", "claimant", "claim_date", "review_date")
+    expected = {
+        "snippets": ("evidence.num_snippets", list(range(6)), attn),
+        "metadata_fields": ("metadata_fields", [*((field,) for field in fields), fields], attn | {"metadata": True}),
+        "random_evidence": ("evidence.within", ["language", "site"], attn | {"evidence.source": "random"}),
+        "aggregators": ("model_name", ["attn_ea", "mean_ea", "claim_only"], {"metadata": True}),
+        "leave_one_language_out": (
+            "data.leave_out_languages",
+            [(language,) for language in ("ar", "de", "es", "hi", "id", "it", "ka", "pl", "pt", "ro", "sr", "ta", "tr")],
+            attn,
+        ),
+        "encoders": (
+            "encoder.name",
+            [OmegaConf.load(ROOT / "conf" / "encoder" / f"{name}.yaml").name
+             for name in ("tiny", "mbert", "xlmr_base", "xlmr_large", "mdeberta", "mmbert")],
+            attn | {"metadata": True},
+        ),
+    }  # fmt: skip
+    for experiment, (key, values, rest) in expected.items():
+        assert varied(experiment, sources, key) == [(value,) for value in values], experiment
+        assert set(varied(experiment, sources, *rest)) == {tuple(rest.values())}, experiment
+    sizes = [500, 1000, 2000, 4000, 8000, 16000]
+    assert varied("train_size", sources, "data.train_rows", "model_name") == [
+        (size, model) for size in sizes for model in ("claim_only", "attn_ea")
+    ]
+    assert varied("empty_evidence", sources, "metadata") == [(False,), (True,)]
+    split = jobs("empty_evidence", *sources)[0].split
+    assert {name: section.get("evidence") for name, section in split.items() if name != "fit"} == {
+        "alpha1": None, "alpha2": None, "alpha3": None,
+        "alpha1_empty": "none", "alpha2_empty": "none", "alpha3_empty": "none",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "group", ["model", "encoder", "evidence", "optim", "trainer", "augment", "data", "split", "logger"]
+)
 def test_every_choice_of_a_group_composes(group):
     for choice in choices(group):
         extra = {"augment=politifact": ["augment.source=/x"], "data=xfact": ["data.source=/x"]}
@@ -133,20 +241,34 @@ def test_every_key_of_a_group_is_a_field_of_its_section():
             assert set(content) == fields, f"{group}={choice}"
 
 
+def test_every_key_of_a_logger_is_a_field_of_its_section():
+    kinds = {"csv": CsvConfig, "wandb": WandbConfig, "tensorboard": TensorboardConfig}
+    assert choices("logger") == sorted(kinds) == sorted(LoggerConfig.model_fields)
+    for choice, kind in kinds.items():
+        content = OmegaConf.to_container(OmegaConf.load(ROOT / "conf" / "logger" / f"{choice}.yaml"))
+        assert kind().model_dump() == content  # and the same defaults
+    assert config().logger == LoggerConfig(csv=CsvConfig())
+    assert config("logger=[wandb,tensorboard]").logger == LoggerConfig(
+        wandb=WandbConfig(), tensorboard=TensorboardConfig()
+    )
+
+
 def test_the_identity_is_of_what_determines_the_result(tmp_path):
     def digest(*words: str) -> str:
         one = config(*words)
         return run_hash(identity(one, Corpus(one.data)))
 
     same = [(), ("out=elsewhere",), ("trainer.threads=1",), ("trainer=cpu",), ("trainer.num_workers=2",),
-            ("split=[alpha3]",), ("trainer.progress=false",), ("encoder.pooling=mean",), ("seed=1",)]  # fmt: skip
+            ("split=[alpha3]",), ("logger=wandb",), ("trainer.progress=false",), ("encoder.pooling=mean",),
+            ("seed=1",)]  # fmt: skip
     assert len({digest(*words) for words in same}) == 1
     other = [(), ("seed=2",), ("metadata=true",), ("data.limit=9",), ("data=claims",), ("evidence=random",),
              ("evidence=random", "evidence.within=language"), ("evidence=none",), ("evidence.num_snippets=3",),
              ("model=attn_ea",), ("model.dropout=0.2",), ("model.max_length=100",), ("encoder.pooling=cls",),
              ("encoder=mbert",), ("optim.lr=1e-4",), ("optim.batch_size=4",), ("trainer.max_epochs=9",),
              ("trainer.precision=bf16-mixed",), ("missing=none",), ("metadata_fields=[site]",),
-             ("data.languages=[it]",)]  # fmt: skip
+             ("data.languages=[it]",), ("data.leave_out_languages=[it]",), ("data.leave_out_sites=[agi.it]",),
+             ("data.train_rows=9",)]  # fmt: skip
     assert len({digest(*words) for words in other}) == len(other)
     assert digest("model=linear") == digest("model=linear", "optim.lr=1", "encoder=mbert")
 

@@ -6,7 +6,7 @@ import shutil
 
 import pandas as pd
 import pytest
-from cli.conftest import ROOT, quick, run_folders, succeed
+from cli.conftest import ROOT, multifc, quick, run_folders, succeed
 
 SAMPLE = ROOT / "xfact" / "data" / "sample"
 FILES = {
@@ -117,15 +117,8 @@ def test_splits_that_the_data_lacks_are_skipped_with_a_line(tmp_path):
 
 
 def test_english_is_added_to_train_only_and_counted(tmp_path):
-    header = "claimID\tclaim\tlabel\tclaimURL\treason\tcategories\tspeaker\tchecker\ttags\tarticle title\tpublish date\tclaim date\tentities"  # noqa: E501
-    labels = ["true", "half-true", "full flop"]
-    rows = [f"pomt-{n}\tClaim {n}\t{label}" + "\tNone" * 10 for n, label in enumerate(labels)]
-    rows.append("snes-1\tOther site\ttrue" + "\tNone" * 10)
-    multifc = tmp_path / "multi fc"
-    (multifc / "snippets").mkdir(parents=True)
-    for name, part in (("train.tsv", rows[:2]), ("dev.tsv", rows[2:])):
-        (multifc / name).write_text("\n".join([header, *part]) + "\n")
-    done = succeed("model=linear", "augment=politifact", f"augment.source={multifc}", "out=en", cwd=tmp_path)
+    source = multifc(tmp_path / "multi fc")
+    done = succeed("model=linear", "augment=politifact", f"augment.source={source}", "out=en", cwd=tmp_path)
     result = only(tmp_path / "en")
     assert result["augment"] == "politifact"
     assert result["train"]["added"] == {"PolitiFact": 3}

@@ -145,7 +145,7 @@ def test_two_processes_that_want_the_same_run_do_not_both_run_it(tmp_path):
     assert f"is being run by process {process.pid} on " in second.stderr
     third = quick("-m", *WORDS, "seed=1,1", "model=attn_ea", cwd=tmp_path)
     assert third.returncode == 0
-    assert "2 skipped" in third.stderr
+    assert "2 jobs: 0 finished, 0 failed, 1 skipped, 1 the same run as another" in third.stderr
     assert process.wait(timeout=120) == 0
     assert record(run_folders(tmp_path / "runs")[0])["status"] == "finished"
 

@@ -147,6 +147,60 @@ def test_norwegian_written_as_yaml_reads_it_is_norwegian():
     assert {claim.language for claim in kept} == {"no"}
 
 
+@pytest.mark.parametrize("role", ["train", "dev", "test"])
+def test_what_is_left_out_is_left_out_of_train_and_dev_alone(role):
+    file = {"train": "train.all.tsv", "dev": "dev.all.tsv", "test": "test.all.tsv"}[role]
+    everything, _ = Corpus(DataConfig()).read(file)
+    kept, report = Corpus(DataConfig(leave_out_languages=["ar"], leave_out_sites=["agi.it", "aajtak.in"])).read(file)
+    assert (kept, report.dropped) == (everything, {})
+    corpus = Corpus(DataConfig(leave_out_languages=["ar"], leave_out_sites=["aajtak.in"], limit=100))
+    kept, report = corpus.read(file, role)
+    if role == "test":
+        assert (kept, report.dropped) == (everything[:100], {"by data.limit": len(everything) - 100})
+        return
+    right = [claim for claim in everything if claim.language != "ar" and claim.site != "aajtak.in"]
+    assert kept == right[:100]
+    assert report.dropped == {
+        "by data.leave_out_languages": sum(claim.language == "ar" for claim in everything),
+        "by data.leave_out_sites": sum(claim.site == "aajtak.in" for claim in everything),
+        "by data.limit": len(right) - 100,
+    }
+
+
+def test_dev_may_lack_what_is_left_out_of_train(tmp_path):
+    write(tmp_path / "train.all.tsv", 3, "\t".join(["de", "x.de", *[""] * 13, "A claim.", "true"]) + "\n")
+    write(tmp_path / "dev.all.tsv", 2)
+    corpus = Corpus(DataConfig(source=str(tmp_path), leave_out_languages=["de"]))
+    assert [len(corpus.read(f"{role}.all.tsv", role)[0]) for role in ("train", "dev")] == [3, 2]
+    with pytest.raises(UserError, match=r"leave_out_languages: train.all.tsv has no row of fr; it has de, it"):
+        Corpus(DataConfig(source=str(tmp_path), leave_out_languages=["de", "fr"])).read("train.all.tsv", "train")
+
+
+def test_train_rows_are_nested_draws_in_file_order_and_of_train_alone():
+    everything, _ = Corpus(DataConfig()).read("train.all.tsv")
+    place = {claim.id: number for number, claim in enumerate(everything)}
+    before: set[str] = set()
+    for number in (1, 10, 100, 500, 1_371):
+        kept, report = Corpus(DataConfig(train_rows=number)).read("train.all.tsv", "train")
+        assert (len(kept), report.kept, report.dropped) == (number, number, {"by data.train_rows": 1_372 - number})
+        places = [place[claim.id] for claim in kept]
+        assert places == sorted(places)
+        assert before < {claim.id for claim in kept}
+        before = {claim.id for claim in kept}
+        assert Corpus(DataConfig(train_rows=number)).read("train.all.tsv", "train")[0] == kept
+    assert len({claim.language for claim in Corpus(DataConfig(train_rows=100)).read("train.all.tsv", "train")[0]}) == 10
+    for role, file in (("dev", "dev.all.tsv"), ("test", "train.all.tsv")):
+        assert Corpus(DataConfig(train_rows=10)).read(file, role)[1].dropped == {}
+
+
+def test_more_train_rows_than_there_are_is_said(capsys):
+    kept, report = Corpus(DataConfig(train_rows=1_372)).read("train.all.tsv", "train")
+    assert (len(kept), report.dropped, capsys.readouterr().err) == (1_372, {}, "")
+    kept, report = Corpus(DataConfig(train_rows=5_000)).read("train.all.tsv", "train")
+    assert (len(kept), report.dropped) == (1_372, {})
+    assert "data.train_rows=5000: train has no more than 1,372 rows" in capsys.readouterr().err
+
+
 def test_five_label_variant_leaves_out_complicated_and_other():
     five = ["true", "mostly true", "partly true/misleading", "mostly false", "false"]
     kept, report = Corpus(DataConfig(source="claims", labels=five)).read("train.all.tsv")

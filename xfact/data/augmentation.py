@@ -11,7 +11,7 @@ from xfact.screen import say
 
 def training_rows(corpus: Corpus, augment: AugmentConfig, file: str) -> tuple[list[Claim], FileReport]:
     """The claims of train with the augmentation's after them."""
-    claims, report = corpus.read_or_fail(file, "train")
+    claims, report = corpus.read_or_fail(file, "train", "train")
     if augment.name == "none":
         return claims, report
     dropped: Counter[str] = Counter()

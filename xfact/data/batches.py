@@ -68,46 +68,57 @@ def pad(sequences: list[tuple[np.ndarray, int]], pad_id: int) -> dict[str, Tenso
 class Shuffled(Sampler[tuple[np.ndarray, int]]):
     """Training order: a fresh shuffle each epoch, decided by (seed, epoch) alone.
 
-    `batch_size` claims are one optimiser step; with `accumulate` they come in that many parts, each of which knows how
-    many claims the step has, so that the gradient does not depend on the parts. A resumed epoch starts at `position`.
+    `batch_size` claims are one optimiser step, over all ranks; with `accumulate` they come in that many parts, each of
+    which knows how many claims the step has, so that the gradient depends neither on the parts nor on the ranks. A
+    rank's part of a small step may be empty. A resumed epoch starts at `position`.
     """
 
-    def __init__(self, rows: int, batch_size: int, accumulate: int, seed: int) -> None:
+    def __init__(
+        self, rows: int, batch_size: int, accumulate: int, seed: int, rank: int = 0, world_size: int = 1
+    ) -> None:
         self.rows, self.batch_size, self.accumulate, self.seed = rows, batch_size, accumulate, seed
+        self.rank, self.world_size = rank, world_size
         self.epoch = self.position = 0
 
     def set_epoch(self, epoch: int) -> None:
         """Called by Lightning before each epoch."""
         self.epoch = epoch
 
+    def parts_of(self, claims: int) -> int:
+        """In how many parts a step of so many claims comes."""
+        return min(self.accumulate, -(-claims // self.world_size))
+
     def __len__(self) -> int:
         full, rest = divmod(self.rows, self.batch_size)
-        return full * min(self.accumulate, self.batch_size) + min(self.accumulate, rest)
+        return full * self.parts_of(self.batch_size) + self.parts_of(rest)
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, int]]:
         position, self.position = self.position, 0
         yield from islice(self.parts(), position, None)
 
     def parts(self) -> Iterator[tuple[np.ndarray, int]]:
-        """The rows of each batch of an epoch, and of how many claims its optimiser step is."""
+        """The rank's rows of each batch of an epoch, and of how many claims its optimiser step is."""
         order = np.random.default_rng((self.seed, self.epoch)).permutation(self.rows)
         for start in range(0, self.rows, self.batch_size):
             step = order[start : start + self.batch_size]
-            for part in np.array_split(step, min(self.accumulate, len(step))):
+            parts = np.array_split(step, self.parts_of(len(step)) * self.world_size)
+            for part in parts[self.rank :: self.world_size]:
                 yield part, len(step)
 
 
 class ByLength(Sampler[tuple[np.ndarray, int]]):
-    """Evaluation order: every row once, claims of like length together."""
+    """Evaluation order: every row once over all ranks, claims of like length together; a rank without rows gets one
+    empty batch, since Lightning cannot do without."""
 
-    def __init__(self, rows: int, batch_size: int, arrays: TokenArrays | None) -> None:
-        self.batch_size = batch_size
-        self.order = np.arange(rows) if arrays is None else np.argsort(arrays.lengths.sum(axis=1), kind="stable")
+    def __init__(
+        self, rows: int, batch_size: int, arrays: TokenArrays | None, rank: int = 0, world_size: int = 1
+    ) -> None:
+        order = np.arange(rows) if arrays is None else np.argsort(arrays.lengths.sum(axis=1), kind="stable")
+        batches = [order[start : start + batch_size] for start in range(0, rows, batch_size)]
+        self.batches = batches[rank::world_size] or [order[:0]]
 
     def __len__(self) -> int:
-        return -(-len(self.order) // self.batch_size)
+        return len(self.batches)
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, int]]:
-        for start in range(0, len(self.order), self.batch_size):
-            rows = self.order[start : start + self.batch_size]
-            yield rows, len(rows)
+        return ((rows, len(rows)) for rows in self.batches)

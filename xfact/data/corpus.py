@@ -1,9 +1,11 @@
 """Where claims come from: the embedded sample and claims, a folder of official files, or the hub's layout."""
 
+import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from xfact.config import PACKAGE, DataConfig
 from xfact.data import hub
@@ -11,6 +13,8 @@ from xfact.data.tsv import content_hash, read_tsv
 from xfact.errors import DataError, UserError
 from xfact.schema import OFFICIAL_ROWS, SWALLOWED_ROWS, Claim
 from xfact.screen import say, warn
+
+Role = Literal["train", "dev", "test"]  # what a file is read for: some of data's keys leave test sets whole
 
 EMBEDDED = {"sample": PACKAGE / "data" / "sample", "claims": PACKAGE / "data" / "claims"}
 CAVEATS = {
@@ -91,15 +95,16 @@ class Corpus:
             return True
         return self.is_hub and hub.has(self.folder, file)
 
-    def lack(self, file: str) -> str | None:
+    def lack(self, file: str, role: Role = "test") -> str | None:
         """Why there is no row of this file: it is not there, or the filters leave none; None if there are rows."""
         if not self.has(file):
             return f"data.source={self.data.source} has no {file}"
-        filters = [key for key in ("languages", "sites", "labels") if getattr(self.data, key) is not None]
+        keys = ["languages", "sites", "labels", *([] if role == "test" else ["leave_out_languages", "leave_out_sites"])]
+        filters = [key for key in keys if getattr(self.data, key) is not None]
         if not filters:
             return None
         claims = self.rows(file, Counter())
-        if next(self.filtered(claims, Counter()), None):
+        if next(self.filtered(claims, Counter(), role), None):
             return None
         return f"{' and '.join(f'data.{key}' for key in filters)} leave no row of {file}"
 
@@ -125,7 +130,7 @@ class Corpus:
             return hub.read(self.folder, file, dropped, self.data.bad_rows)
         raise self.absent(file)
 
-    def read(self, file: str) -> tuple[list[Claim], FileReport]:
+    def read(self, file: str, role: Role = "test") -> tuple[list[Claim], FileReport]:
         """Kept claims in file order and the report of what was left out and why."""
         dropped: Counter[str] = Counter()
         claims = list(self.rows(file, dropped))
@@ -133,13 +138,18 @@ class Corpus:
         report.counts = check_counts(
             file, report.rows - dropped["empty line"], official=self.data.source not in EMBEDDED
         )
-        kept = list(self.filtered(claims, dropped))
+        if role == "train":
+            self.check_left_out(file, claims)
+        kept = list(self.filtered(claims, dropped, role))
+        if role == "train" and self.data.train_rows is not None:
+            kept = self.drawn(kept, self.data.train_rows, dropped)
         report.kept, report.dropped = len(kept), dict(dropped)
         return kept, report
 
-    def filtered(self, claims: Iterable[Claim], dropped: Counter[str]) -> Iterator[Claim]:
+    def filtered(self, claims: Iterable[Claim], dropped: Counter[str], role: Role = "test") -> Iterator[Claim]:
         """Claims that pass the filters, the rest counted."""
         data, kept = self.data, 0
+        fitting = role != "test"
         for claim in claims:
             if data.languages is not None and claim.language.strip() not in data.languages:
                 dropped["by data.languages"] += 1
@@ -147,15 +157,41 @@ class Corpus:
                 dropped["by data.sites"] += 1
             elif data.labels is not None and claim.label not in data.labels:
                 dropped["by data.labels"] += 1
+            elif fitting and claim.language.strip() in (data.leave_out_languages or ()):
+                dropped["by data.leave_out_languages"] += 1
+            elif fitting and claim.site.strip() in (data.leave_out_sites or ()):
+                dropped["by data.leave_out_sites"] += 1
             elif data.limit is not None and kept >= data.limit:
                 dropped["by data.limit"] += 1
             else:
                 kept += 1
                 yield claim
 
-    def read_or_fail(self, file: str, what: str) -> tuple[list[Claim], FileReport]:
+    def check_left_out(self, file: str, claims: list[Claim]) -> None:
+        """UserError for a language or source to leave out of train that train has not: the run would be another."""
+        places = {
+            "leave_out_languages": {claim.language.strip() for claim in claims},
+            "leave_out_sites": {claim.site.strip() for claim in claims},
+        }
+        for key, known in places.items():
+            for value in getattr(self.data, key) or ():
+                if value not in known:
+                    raise UserError(f"data.{key}: {file} has no row of {value}; it has {', '.join(sorted(known))}")
+
+    def drawn(self, claims: list[Claim], number: int, dropped: Counter[str]) -> list[Claim]:
+        """The first `number` of a fixed shuffle of claims, in file order: a smaller draw is part of a larger one."""
+        if number >= len(claims):
+            if number > len(claims):
+                warn(f"data.train_rows={number}: train has no more than {len(claims):,} rows")
+            return claims
+        order = list(range(len(claims)))
+        random.Random(1).shuffle(order)
+        dropped["by data.train_rows"] += len(claims) - number
+        return [claims[index] for index in sorted(order[:number])]
+
+    def read_or_fail(self, file: str, what: str, role: Role = "test") -> tuple[list[Claim], FileReport]:
         """`read`, said on screen, with an error if no row is left."""
-        claims, report = self.read(file)
+        claims, report = self.read(file, role)
         say(f"{what}: {report.line()}")
         if not claims:
             raise DataError(f"{what}: no row of {file} is left to use ({report.line()}); loosen the filters of data")

@@ -3,10 +3,13 @@
 import random
 from collections import defaultdict
 from dataclasses import replace
+from typing import Literal
 
 from xfact.config import EvidenceConfig
 from xfact.schema import SNIPPETS, Claim
 from xfact.screen import warn
+
+TestEvidence = Literal["config", "none"]  # of a test split: what the config says, or none though trained with some
 
 EMPTY = ("",) * SNIPPETS
 
@@ -61,6 +64,11 @@ def random_within_language(claims: list[Claim]) -> list[Claim]:
     if alone:
         warn(f"evidence=random: {alone:,} claims are the only one of their language and keep their own snippets")
     return swapped
+
+
+def test_source(evidence: EvidenceConfig, split: TestEvidence) -> Literal["own", "none"]:
+    """What the claims of a test split have."""
+    return "none" if "none" in (evidence.source, split) else "own"
 
 
 def assign(claims: list[Claim], evidence: EvidenceConfig, training: bool) -> list[Claim]:

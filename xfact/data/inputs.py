@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from xfact.config import AugmentConfig, Config, EvidenceConfig
 from xfact.data.augmentation import training_rows
 from xfact.data.batches import Claims
-from xfact.data.corpus import Corpus, FileReport
-from xfact.data.evidence import assign
+from xfact.data.corpus import Corpus, FileReport, Role
+from xfact.data.evidence import TestEvidence, assign, test_source, without_evidence
 from xfact.data.text import Layout, TextOptions
 from xfact.data.tokens import Tokeniser, token_arrays
 from xfact.schema import LABELS, Claim
@@ -23,6 +24,7 @@ class Split:
     claims: list[Claim]
     dataset: Claims
     report: FileReport | None = None
+    evidence: Literal["own", "none"] = "own"  # of dev and test sets, the model reading it or not
 
 
 class Inputs:
@@ -42,14 +44,15 @@ class Inputs:
         self.corpus, self.augment, self.evidence, self.text = corpus, augment, evidence, text
         self.labels, self.layout, self.tokeniser, self.cache = labels, layout, tokeniser, cache
 
-    def read(self, file: str, name: str, training: bool = False) -> Split:
-        """The split of one file; augmentation and random evidence are for training only."""
-        if training:
+    def read(self, file: str, name: str, role: Role = "test", evidence: TestEvidence = "config") -> Split:
+        """The split of one file; augmentation and random evidence are for train only."""
+        if role == "train":
             claims, report = training_rows(self.corpus, self.augment, file)
         else:
-            claims, report = self.corpus.read_or_fail(file, name)
-        claims = assign(claims, self.evidence, training)
-        return Split(name, claims, self.dataset(claims), report)
+            claims, report = self.corpus.read_or_fail(file, name, role)
+        source = test_source(self.evidence, evidence)
+        claims = without_evidence(claims) if source == "none" else assign(claims, self.evidence, role == "train")
+        return Split(name, claims, self.dataset(claims), report, source)
 
     def dataset(self, claims: list[Claim]) -> Claims:
         """Labels and token arrays of claims."""

@@ -1,5 +1,7 @@
 """One LightningDataModule per split: `fit` holds train and dev, every test set is a module of its own."""
 
+from typing import Literal
+
 from pytorch_lightning import LightningDataModule
 from torch.utils.data import DataLoader, Sampler
 
@@ -22,8 +24,8 @@ class FitSplit(LightningDataModule):
         seed: int,
     ) -> None:
         super().__init__()
-        self.train = inputs.read(train, "train", training=True)
-        self.dev = inputs.read(dev, "dev")
+        self.train = inputs.read(train, "train", "train")
+        self.dev = inputs.read(dev, "dev", "dev")
         self.sampler = Shuffled(len(self.train.claims), batch_size, accumulate, seed)
         self.eval_batch_size, self.num_workers = eval_batch_size, num_workers
 
@@ -40,12 +42,13 @@ class FitSplit(LightningDataModule):
         self.sampler.epoch, self.sampler.position = state_dict["epoch"], state_dict["position"]
 
     def train_dataloader(self) -> DataLoader[Batch]:
-        """Shuffled by (seed, epoch)."""
+        """Shuffled by (seed, epoch); this rank's part."""
+        self.sampler.rank, self.sampler.world_size = ranks(self)
         return loader(self.train, self.sampler, self.num_workers)
 
     def val_dataloader(self) -> DataLoader[Batch]:
         """Dev, every row once."""
-        return eval_loader(self.dev, self.eval_batch_size, self.num_workers)
+        return eval_loader(self.dev, self.eval_batch_size, self.num_workers, *ranks(self))
 
 
 class SplitData(LightningDataModule):
@@ -57,21 +60,37 @@ class SplitData(LightningDataModule):
 
     def test_dataloader(self) -> DataLoader[Batch]:
         """Every row once."""
-        return eval_loader(self.split, self.eval_batch_size, self.num_workers)
+        return eval_loader(self.split, self.eval_batch_size, self.num_workers, *ranks(self))
 
 
 class TestSplit(SplitData):
-    """A test set: `file` is a name in data.source, or a path."""
+    """A test set: `file` is a name in data.source, or a path; `evidence: none` tests any model without snippets."""
 
     __test__ = False  # not a pytest class
 
-    def __init__(self, name: str, file: str, inputs: Inputs, eval_batch_size: int, num_workers: int) -> None:
-        super().__init__(inputs.read(file, name), eval_batch_size, num_workers)
+    def __init__(
+        self,
+        name: str,
+        file: str,
+        inputs: Inputs,
+        eval_batch_size: int,
+        num_workers: int,
+        evidence: Literal["config", "none"] = "config",
+    ) -> None:
+        super().__init__(inputs.read(file, name, evidence=evidence), eval_batch_size, num_workers)
 
 
-def eval_loader(split: Split, batch_size: int, num_workers: int) -> DataLoader[Batch]:
-    """Every row of a split once, by length."""
-    return loader(split, ByLength(len(split.claims), batch_size, split.dataset.arrays), num_workers)
+def ranks(data: LightningDataModule) -> tuple[int, int]:
+    """This process's rank and their number."""
+    return (0, 1) if data.trainer is None else (data.trainer.global_rank, data.trainer.world_size)
+
+
+def eval_loader(
+    split: Split, batch_size: int, num_workers: int, rank: int = 0, world_size: int = 1
+) -> DataLoader[Batch]:
+    """The rank's part of a split's rows, by length."""
+    order = ByLength(len(split.claims), batch_size, split.dataset.arrays, rank, world_size)
+    return loader(split, order, num_workers)
 
 
 def loader(split: Split, sampler: Sampler, num_workers: int) -> DataLoader[Batch]:

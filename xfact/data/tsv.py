@@ -7,6 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import IO, Literal, cast
 
@@ -28,6 +29,12 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
 
 def content_hash(path: Path) -> str:
     """SHA-256 of the decompressed content, so a compressed copy is the same data."""
+    stat = path.stat()
+    return _content_hash(path, stat.st_mtime_ns, stat.st_size)
+
+
+@cache
+def _content_hash(path: Path, *version: int) -> str:
     with open_bytes(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 

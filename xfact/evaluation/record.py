@@ -1,5 +1,7 @@
 """The typed scores that result.json holds; evaluation/scores.py computes them and defines each macro-F1."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -41,4 +43,5 @@ class SplitScore(GroupScore):
     not_in_train: GroupScore | None = None  # rows whose normalised claim does not stand in train
     file: str = ""
     version: str = ""  # SHA-256 of the file's content, first 16 digits
+    evidence: Literal["own", "none"] = "own"  # what the claims had
     counts: str = "other"  # official, swallowed or other: the file's row count against the paper's

@@ -36,23 +36,33 @@ class Verifier(LightningModule):
         raise NotImplementedError
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
-        """Dropout is decided by (seed, epoch, batch) alone, whatever ran before in this process."""
-        state = np.random.SeedSequence((self.seed, self.current_epoch, batch_idx)).generate_state(1, np.uint64)
+        """Dropout is decided by (seed, epoch, batch, rank) alone, whatever ran before in this process."""
+        rank = (self.global_rank,) if self.global_rank else ()
+        state = np.random.SeedSequence((self.seed, self.current_epoch, batch_idx, *rank)).generate_state(1, np.uint64)
         torch.manual_seed(int(state[0] >> np.uint64(1)))
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
-        """Cross-entropy, averaged over the claims of the whole optimiser step."""
-        logits, _ = self.verdict(batch)
-        weight = None if self.class_weights is None else self.class_weights.to(logits.device)
-        total = F.cross_entropy(logits.float(), batch.labels, weight=weight, reduction="sum")
+        """Cross-entropy, averaged over the claims of the whole optimiser step, whatever its parts and ranks."""
+        total = self.total_loss(batch)
         if not torch.isfinite(total):
             raise Failure(
                 f"the loss is {total.item()} at epoch {self.current_epoch}, batch {batch_idx}; training stopped "
                 "(lower optim.lr, or use trainer.precision=32-true)"
             )
-        self.log("train/loss", total / len(batch.labels), on_step=True, on_epoch=True, batch_size=len(batch.labels))
-        # Lightning divides by the number of accumulated parts; the step's own number of claims already does.
-        return total / batch.step_rows * self.trainer.accumulate_grad_batches
+        # Lightning divides by the accumulated parts and DDP by the ranks; the step's own number of claims already does.
+        loss = total / batch.step_rows * self.trainer.accumulate_grad_batches * self.trainer.world_size
+        many = self.trainer.world_size > 1
+        rows = batch.step_rows
+        self.log("train/loss", loss.detach(), on_step=True, on_epoch=True, batch_size=rows, sync_dist=many)
+        return loss
+
+    def total_loss(self, batch: Batch) -> Tensor:
+        """The sum of the claims' cross-entropies; zero, with zero gradients, for a rank without claims."""
+        if not len(batch.labels):
+            return torch.stack([0 * parameter.sum() for parameter in self.parameters()]).sum()
+        logits, _ = self.verdict(batch)
+        weight = None if self.class_weights is None else self.class_weights.to(logits.device)
+        return F.cross_entropy(logits.float(), batch.labels, weight=weight, reduction="sum")
 
     def on_validation_epoch_start(self) -> None:
         """Forget the records of the last evaluation."""
@@ -63,30 +73,43 @@ class Verifier(LightningModule):
         self.records = []
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
-        """Record the batch and log dev loss."""
-        logits = self.record(batch)
-        self.log("dev/loss", F.cross_entropy(logits, batch.labels), batch_size=len(batch.labels))
+        """Record the batch."""
+        self.record(batch)
 
     def test_step(self, batch: Batch, batch_idx: int) -> None:
         """Record the batch."""
         self.record(batch)
 
-    def record(self, batch: Batch) -> Tensor:
-        """Keep row numbers, logits and attention of a batch; returns the logits in fp32."""
+    def record(self, batch: Batch) -> None:
+        """Keep row numbers, logits (fp32) and attention of a batch."""
+        if not len(batch.labels):
+            return
         logits, attention = self.verdict(batch)
-        logits = logits.float()
         weights = None if attention is None else attention.float().cpu().numpy()
-        self.records.append((batch.index.cpu().numpy(), logits.cpu().numpy(), weights))
-        return logits
+        self.records.append((batch.index.cpu().numpy(), logits.float().cpu().numpy(), weights))
 
     def on_validation_epoch_end(self) -> None:
-        """Macro-F1 (union of classes) over dev, from the rows themselves; NaN if any logit is."""
+        """Macro-F1 (union of classes) and loss over dev, from the rows themselves; NaN if any logit is."""
+        self.records = self.gathered()
         dataset = self.trainer.datamodule.dev.dataset  # type: ignore[attr-defined]
         logits, _ = collected(self.records)
         names = np.array(self.labels)
         finite = bool(np.isfinite(logits).all())
         score = macro_f1(names[dataset.labels], names[logits.argmax(1)]) if finite else math.nan
-        self.log("dev/macro_f1", score, prog_bar=True)
+        loss = F.cross_entropy(torch.from_numpy(logits), torch.from_numpy(dataset.labels))
+        self.log_dict({"dev/loss": loss, "dev/macro_f1": score})
+
+    def on_test_epoch_end(self) -> None:
+        """Every rank has the records of all."""
+        self.records = self.gathered()
+
+    def gathered(self) -> list[Record]:
+        """The records of all ranks."""
+        if self.trainer.world_size == 1:
+            return self.records
+        parts: list[list[Record]] = [[] for _ in range(self.trainer.world_size)]
+        torch.distributed.all_gather_object(parts, self.records)
+        return [record for part in parts for record in part]
 
     def configure_optimizers(self) -> Any:
         """AdamW and the schedule of optim, stepped once per optimiser step."""

@@ -9,7 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from xfact.config import Config
-from xfact.data.corpus import Corpus, FileReport
+from xfact.data.corpus import Corpus, FileReport, Role
 from xfact.data.duplicates import Group, conflicts, groups, repeats, standing
 from xfact.data.languages import name_and_family
 from xfact.data.text import MISSING
@@ -104,7 +104,8 @@ def load(
     splits, reports = {}, {}
     for split, file in files.items():
         if corpus.has(file):
-            splits[split], reports[split] = corpus.read(file)
+            role: Role = "train" if split == "train" else "dev" if split == "dev" else "test"
+            splits[split], reports[split] = corpus.read(file, role)
         else:
             say(f"{split}: {corpus.name} has no {file}; skipped")
     if not splits:

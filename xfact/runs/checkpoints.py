@@ -1,6 +1,7 @@
 """What a run needs to go on after it was stopped, and its best epoch: different files, each whole or not there."""
 
 import math
+import signal
 import time
 import zipfile
 from pathlib import Path
@@ -88,6 +89,9 @@ class Checkpoints(Callback):
     def save_if(self, due: bool, trainer: pl.Trainer) -> None:
         """Save if due or asked to stop; then stop."""
         number = self.stop.number
+        if trainer.world_size > 1:  # one rank may hear of it a step before another
+            asked = trainer.strategy.reduce_boolean_decision(number is not None, all=False)
+            number = (number or signal.SIGTERM) if asked else None
         if due or number is not None:
             self.save(trainer)
         if number is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from xfact.config import Config, parse
+from xfact.config import Config, TrainerConfig, parse
 from xfact.data.augmentation import training_rows
 from xfact.data.corpus import Corpus
 from xfact.data.duplicates import repeated
@@ -64,7 +64,7 @@ def scored(table: Any, split: Any, train: list[Claim] | None) -> SplitScore:
     known = None
     if train is not None:
         known = repeated((claim.claim for claim in train), [claim.claim for claim in split.claims])
-    score = split_score(table, known)
+    score = split_score(table, known).model_copy(update={"evidence": split.evidence})
     if split.report is None:
         return score
     report = split.report
@@ -113,7 +113,13 @@ def with_changes(run: Config, config: Config) -> Config:
             changes[section] = getattr(run, section).model_copy(update={key: getattr(asked, key) for key in keys})
     if config.is_given("split"):
         changes |= {"split": {**config.split, "fit": run.split["fit"]}, "given": config.given}
-    return run.model_copy(update={**changes, "out": config.out})
+    run = run.model_copy(update={**changes, "out": config.out})
+    return run.model_copy(update={"trainer": alone(run.trainer)})
+
+
+def alone(trainer: TrainerConfig) -> TrainerConfig:
+    """The trainer on one device: evaluation is the same on any number."""
+    return trainer.model_copy(update={"devices": 1, "nodes": 1})
 
 
 def evaluate(config: Config) -> None:

@@ -24,6 +24,7 @@ from xfact.models.linear import Linear
 from xfact.models.verifier import Verifier, collected
 from xfact.runs import lightning
 from xfact.runs.checkpoints import Checkpoints, newest, step_of
+from xfact.runs.loggers import Loggers
 from xfact.runs.metrics import MetricsFile
 from xfact.runs.result import Best
 from xfact.runs.signals import Stop
@@ -68,7 +69,7 @@ def instantiate(section: dict[str, Any], **runtime: Any) -> Any:
     return store.model_class(section["_target_"])(**arguments)
 
 
-def fit(config: Config, inputs: Inputs, folder: Path, stop: Stop) -> Fitted:
+def fit(config: Config, inputs: Inputs, folder: Path, stop: Stop, loggers: Loggers) -> Fitted:
     """Train on the `fit` split; a model that learns by epochs goes on from its checkpoints in the folder."""
     data: FitSplit = instantiate(
         config.split["fit"],
@@ -86,7 +87,7 @@ def fit(config: Config, inputs: Inputs, folder: Path, stop: Stop) -> Fitted:
         model.fit(model.texts(data.train.claims, inputs.text), data.train.dataset.labels)
         fitted = Fitted(model, data, np.empty(0), time.perf_counter() - start, "cpu")
     else:
-        fitted = fit_epochs(config, model, data, folder, stop)
+        fitted = fit_epochs(config, model, data, folder, stop, loggers)
     fitted.logits, _ = outputs(model, SplitData(data.dev, data.eval_batch_size, 0), inputs.text, config.trainer)
     return fitted
 
@@ -102,7 +103,9 @@ def make_model(config: Config, labels: list[str]) -> Model:
     return instantiate(config.model, **runtime)
 
 
-def fit_epochs(config: Config, model: Verifier, data: FitSplit, folder: Path, stop: Stop) -> Fitted:
+def fit_epochs(
+    config: Config, model: Verifier, data: FitSplit, folder: Path, stop: Stop, loggers: Loggers
+) -> Fitted:
     """Train epoch by epoch and put the best epoch's weights into the model."""
     model.seed = config.seed
     if config.optim.class_weights == "balanced":
@@ -113,13 +116,13 @@ def fit_epochs(config: Config, model: Verifier, data: FitSplit, folder: Path, st
     if resume is not None:
         say(f"going on from step {step:,}")
     trainer_config = config.trainer
-    if not config.uses_optim:
-        trainer_config = trainer_config.model_copy(update={"max_epochs": 1})  # nothing to learn from a second
+    if not config.uses_optim:  # one process counts, once
+        trainer_config = trainer_config.model_copy(update={"max_epochs": 1, "devices": 1, "nodes": 1})
     trainer = lightning.make_trainer(
         trainer_config,
         config.optim if config.uses_optim else None,
         callbacks=[checkpoints],
-        logger=MetricsFile(folder, step),
+        logger=[MetricsFile(folder, step), *loggers.lightning(step)],
         log_every_n_steps=10,
         default_root_dir=folder,
     )
@@ -127,6 +130,7 @@ def fit_epochs(config: Config, model: Verifier, data: FitSplit, folder: Path, st
     with explained():
         trainer.fit(model, datamodule=data, ckpt_path=resume, weights_only=True)
     stop.release()
+    trainer.strategy.barrier()  # the first rank has written the best epoch
     model.load_state_dict(checkpoints.best_weights())
     return Fitted(
         model,

@@ -17,7 +17,7 @@ from xfact.data.tsv import content_hash
 
 DIGITS = 10
 # Of trainer: what changes weights. The others change speed, or are recorded in the result.
-TRAINER_KEYS = {"max_epochs", "precision", "devices"}
+TRAINER_KEYS = {"max_epochs", "precision"}
 
 
 def identity(config: Config, corpus: Corpus) -> dict[str, Any]:
@@ -37,8 +37,19 @@ def identity(config: Config, corpus: Corpus) -> dict[str, Any]:
         parts["encoder"] = {"name": encoder_version(config.encoder.name), "pooling": config.encoder.pooling}
     if config.uses_optim:
         parts["optim"] = config.optim.model_dump(exclude_defaults=True)
+        size = config.trainer.devices * config.trainer.nodes
+        parts |= {"world_size": size} if size > 1 else {}
         parts["trainer"] = config.trainer.model_dump(include=TRAINER_KEYS, exclude_defaults=True)
     return parts
+
+
+def settings(parts: dict[str, Any]) -> dict[str, Any]:
+    """An identity without its seed, as dotted key -> value: runs with the same settings are seeds of one row."""
+    flat: dict[str, Any] = {}
+    for key, value in parts.items():
+        flat |= {f"{key}.{name}": each for name, each in value.items()} if isinstance(value, dict) else {key: value}
+    del flat["seed"]
+    return flat
 
 
 def model_identity(model: dict[str, Any]) -> dict[str, Any]:

@@ -7,10 +7,18 @@ from typing import Any
 
 import pytorch_lightning as pl
 import torch
+from lightning_fabric.plugins.environments import (
+    ClusterEnvironment,
+    LightningEnvironment,
+    SLURMEnvironment,
+    TorchElasticEnvironment,
+)
 from pytorch_lightning.callbacks import Callback
+from pytorch_lightning.strategies import DDPStrategy
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from xfact.config import OptimConfig, TrainerConfig
+from xfact.runs.devices import is_one_of_many
 from xfact.runs.threads import jobs_at_once, use_threads
 from xfact.screen import console
 
@@ -56,6 +64,24 @@ def make_trainer(trainer: TrainerConfig, optim: OptimConfig | None = None, **ext
         enable_model_summary=False,
         **({"logger": False} | extra),
     )
+
+
+def strategy(trainer: TrainerConfig) -> Any:
+    """DDP over several processes, which must all train every parameter."""
+    if trainer.devices * trainer.nodes == 1:
+        return "auto"
+    on_gpu = trainer.accelerator != "cpu" and torch.cuda.is_available()
+    # The models' buffers are constants, and ranks evaluate different numbers of batches.
+    return DDPStrategy(process_group_backend="nccl" if on_gpu else "gloo", broadcast_buffers=False)
+
+
+def environment() -> ClusterEnvironment:
+    """Who started this process; named, since Lightning's guess takes any Slurm job for one of many tasks."""
+    if not is_one_of_many():
+        return LightningEnvironment()
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        return TorchElasticEnvironment()
+    return SLURMEnvironment(auto_requeue=False)
 
 
 def device_name(trainer: pl.Trainer) -> str:

@@ -4,9 +4,11 @@ import fcntl
 import json
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from xfact.errors import Failure
 
@@ -20,15 +22,38 @@ def only_one(path: Path) -> Iterator[None]:
     """Hold the lock of a path; Elsewhere, with host and process, if another holds it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not (taken(file) or taken(file, after=0.1)):  # a glance of `held_by` is no holder
             file.seek(0)
-            raise Elsewhere(f"{path.stem} is being run by {holder(file.read())}: left to it") from None
+            raise Elsewhere(f"{path.stem} is being run by {holder(file.read())}: left to it")
         file.truncate(0)
         file.write(json.dumps({"host": socket.gethostname(), "process": os.getpid()}))
         file.flush()
         yield
+
+
+def taken(file: TextIO, after: float = 0.0, kind: int = fcntl.LOCK_EX) -> bool:
+    """Whether the lock could be had, at once or after some seconds."""
+    time.sleep(after)
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def lock_path(folder: Path) -> Path:
+    """The lock of a run's folder `<out>/<model>/<name>`."""
+    return folder.parents[1] / ".locks" / folder.parent.name / f"{folder.name}.lock"
+
+
+def held_by(path: Path) -> str | None:
+    """Who holds the lock of a path, in words; None if nobody does. Nothing is written."""
+    try:
+        file = path.open(encoding="utf-8")
+    except OSError:
+        return None
+    with file:
+        return None if taken(file, kind=fcntl.LOCK_SH) else holder(file.read())
 
 
 def holder(text: str) -> str:

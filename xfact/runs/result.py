@@ -5,7 +5,7 @@ import platform
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -66,6 +66,7 @@ class Result(Strict):
     pooling: str | None = None
     data: str
     caveats: list[str]
+    settings: dict[str, Any] = Field(default_factory=dict)  # what determines the result beside the seed, if not default
     train: Rows | None = None
     dev_rows: Rows | None = None
     precision: str
@@ -79,6 +80,7 @@ class Result(Strict):
     temperature: float | None = None  # of softmax(logits / T), fitted on dev
     seconds: float = 0.0  # the whole run
     seconds_fit: float = 0.0  # training and its dev evaluations
+    command: str | None = None  # the words after run.py that make this run
     versions: Versions
     dev: SplitScore | None = None
     splits: dict[str, SplitScore] = Field(default_factory=dict)

@@ -1,6 +1,8 @@
 """`-m`: every job is composed and checked before the first starts, and the last screen is the table of all."""
 
+import copy
 import itertools
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -8,13 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from hydra.experimental.callback import Callback
-from omegaconf import DictConfig
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf, open_dict
 
+from xfact.config import Config
+from xfact.runs.loggers import SWEEP, sweep_name
 from xfact.runs.threads import JOBS, available_cores
+
+PLAN = "XFACT_PLAN"  # how many jobs the sweep has, and which of them are the same run as an earlier one
 
 
 class Sweep(Callback):
-    """Hydra's callback of config.yaml."""
+    """Hydra's callback of config.yaml; `first_row` takes the first value of each list that an experiment gives."""
+
+    def __init__(self, first_row: bool = False) -> None:
+        self.first_row = first_row
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Compose and check each job of the sweep; a wrong one ends the command with one line and exit code 2."""
@@ -23,17 +33,47 @@ class Sweep(Callback):
 
         from xfact.cli import checked, fail, one_line
         from xfact.errors import UserError
+        from xfact.runs.states import folder_of
 
-        number = 0
         try:
-            for plain, overrides in jobs(config):
-                checked(plain, overrides)
-                number += 1
+            if self.first_row:
+                keep_first_row(config)
+            configs = [checked(plain, overrides) for plain, overrides in jobs(config)]
+            folders = [folder_of(one) if one.task == "train" else number for number, one in enumerate(configs)]
+            if any(one.task == "status" for one in configs):
+                raise UserError("task=status is without -m; a sweep's own words and preview=true show how far it is")
         except (UserError, HydraException, OmegaConfBaseException) as error:
             # Hydra turns an Exception of a callback into a warning, and goes on.
             sys.exit(fail(one_line(error), 2))
         at_once = config.hydra.launcher.get("n_jobs", 1)
-        os.environ[JOBS] = str(min(number, available_cores() if at_once < 0 else at_once))
+        at_once = min(len(set(folders)), available_cores() if at_once < 0 else at_once)
+        os.environ[JOBS] = str(at_once)
+        os.environ[SWEEP] = sweep_name(list(config.hydra.overrides.task))
+        firsts = {folder: number for number, folder in reversed(list(enumerate(folders)))}
+        same = [number for number, folder in enumerate(folders) if firsts[folder] != number]
+        os.environ[PLAN] = json.dumps({"jobs": len(configs), "same": same})
+        announce(config, configs, len(firsts), at_once)
+
+
+def announce(config: DictConfig, configs: list[Config], runs: int, at_once: int) -> None:
+    """Print the preview and end the command, if that is asked for; else say if there are more jobs than runs."""
+    from xfact.report.preview import preview, repeated
+    from xfact.runs.words import command
+    from xfact.screen import say
+
+    words = axes(config, list(config.hydra.overrides.task))
+    if any(one.preview for one in configs):
+        hydra: Any = OmegaConf.to_container(config.hydra, resolve=False)
+        preview(configs, words, config.hydra.launcher.get("array_parallelism", at_once), command(hydra, sweep=True))
+        sys.exit(0)
+    if line := repeated(len(configs), runs, words):
+        say(line)
+
+
+def is_another(hydra: Any) -> bool:
+    """Whether this job of a sweep is the same run as an earlier one, to which it is left."""
+    plan = json.loads(os.environ.get(PLAN, "{}"))
+    return hydra.mode is RunMode.MULTIRUN and hydra.job.num in plan.get("same", ())
 
 
 def axes(config: DictConfig, overrides: list[str]) -> list[list[str]]:
@@ -51,18 +91,44 @@ def axes(config: DictConfig, overrides: list[str]) -> list[list[str]]:
     return list(found.values())
 
 
+def keep_first_row(config: DictConfig) -> None:
+    """Cut the lists of `hydra.sweeper.params` to their first value, before Hydra's sweeper reads them."""
+    from omegaconf import read_write
+
+    first = [values[0].partition("=") for values in axes(config, [])]
+    with read_write(config):
+        config.hydra.sweeper.params = {key: value for key, _, value in first}
+
+
 def jobs(config: DictConfig) -> Iterator[tuple[Any, list[str]]]:
-    """The composed config (plain) of each job and its overrides, in the order in which Hydra runs them."""
+    """The composed config (plain) of each job and its overrides, in the order in which Hydra runs them.
+
+    Composing takes 0.1 s and is done once for each choice of groups; values are set afterwards, as Hydra does.
+    """
+    from hydra._internal.config_loader_impl import ConfigLoaderImpl
     from hydra.core.global_hydra import GlobalHydra
-    from omegaconf import OmegaConf
+    from hydra.core.override_parser.overrides_parser import OverridesParser
 
     loader = GlobalHydra.instance().config_loader()
+    composed: dict[tuple[str, ...], DictConfig] = {}
     for overrides in itertools.product(*axes(config, list(config.hydra.overrides.task))):
-        job = loader.load_sweep_config(config, list(overrides))
-        with_hydra = OmegaConf.to_container(job, resolve=False)
-        assert isinstance(with_hydra, dict)
-        with_hydra.pop("hydra", None)
-        yield OmegaConf.to_container(OmegaConf.create(with_hydra), resolve=True, throw_on_missing=True), list(overrides)
+        groups = tuple(word for word in overrides if not is_value(word))
+        if groups not in composed:
+            composed[groups] = loader.load_sweep_config(config, list(groups))
+            with open_dict(composed[groups]):
+                del composed[groups]["hydra"]
+        job = copy.deepcopy(composed[groups])
+        values = OverridesParser.create().parse_overrides([word for word in overrides if is_value(word)])
+        ConfigLoaderImpl._apply_overrides_to_config(values, job)
+        yield OmegaConf.to_container(job, resolve=True, throw_on_missing=True), list(overrides)
+
+
+def is_value(word: str) -> bool:
+    """Whether an override sets a value, for sure, and chooses no group."""
+    name = word.partition("=")[0]
+    return name in ("seed", "metadata") or (
+        "." in name and "/" not in name and "@" not in name and not name.startswith("hydra.")
+    )
 
 
 def print_sweep(ended: list[dict[str, Any]]) -> None:
@@ -76,15 +142,21 @@ def print_sweep(ended: list[dict[str, Any]]) -> None:
     say("")
     if results:
         print_mean_table(results)
-    skipped = [outcome for outcome in ended if outcome.get("skipped")]
-    stopped = [outcome for outcome in ended if "interrupted" in outcome]
-    failed = [outcome for outcome in ended if "error" in outcome and not outcome.get("skipped")]
-    finished = len(ended) - len(failed) - len(skipped) - len(stopped)
-    again = finished - len(folders) if folders else 0
-    same = f" ({again} of them the same run as another)" if again else ""
-    elsewhere = f", {len(skipped)} skipped" if skipped else ""
-    halted = f", {len(stopped)} interrupted" if stopped else ""
-    say(f"{len(ended)} jobs: {finished} finished{same}, {len(failed)} failed{elsewhere}{halted}")
+    begun = [outcome for outcome in ended if outcome.get("begun")]
+    skipped = [outcome for outcome in begun if outcome.get("skipped")]
+    stopped = [outcome for outcome in begun if "interrupted" in outcome]
+    failed = [outcome for outcome in begun if "error" in outcome and not outcome.get("skipped")]
+    same = [outcome for outcome in begun if outcome.get("same")]
+    number = max(json.loads(os.environ.get(PLAN, "{}")).get("jobs", 0), len(ended))
+    others = {
+        "skipped": len(skipped),
+        "interrupted": len(stopped),
+        "the same run as another": len(same),
+        "not begun": number - len(begun),
+    }
+    finished = len(begun) - len(failed) - len(skipped) - len(stopped) - len(same)
+    more = "".join(f", {count} {what}" for what, count in others.items() if count)
+    say(f"{number} jobs: {finished} finished, {len(failed)} failed{more}")
     for outcome in skipped:
         say(f"skipped: {outcome['error']}")
     for outcome in failed:

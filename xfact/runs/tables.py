@@ -1,13 +1,17 @@
 """Tables on the screen: one run's scores, and mean and sample standard deviation over seeds of many runs."""
 
+import json
 from collections import defaultdict
 from pathlib import Path
 from statistics import mean, stdev
+from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from xfact.config import Config, constructor_arguments
+from xfact.errors import UserError
 from xfact.evaluation.record import GroupScore, SplitScore
 from xfact.runs.result import Result, read_result
 from xfact.screen import console, say, warn_once
@@ -94,27 +98,28 @@ def _print_data_table(results: list[Result], data: str, out: Console) -> None:
     if len(encoders) == 1:
         title += f"; encoder: {next(iter(encoders))}"
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-    table.add_column("model", no_wrap=True)
+    table.add_column("model")
     if len(encoders) > 1:
         table.add_column("encoder")
     table.add_column("seeds", justify="right")
     for name in ("dev", *splits):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("s / run", justify="right")
-    for group in rows.values():
+    labels = row_labels([group[0] for group in rows.values()])
+    for label, group in zip(labels, rows.values(), strict=True):
         first = group[0]
         cells = [
             _cell([r.dev for r in group if r.dev]),
             *(_cell([r.splits[s] for r in group if s in r.splits]) for s in splits),
         ]
         seconds = f"{mean(result.seconds for result in group):.0f}"
-        names = [row_name(first), *([first.encoder or "-"] if len(encoders) > 1 else [])]
+        names = [label, *([first.encoder or "-"] if len(encoders) > 1 else [])]
         table.add_row(*names, str(len(group)), *cells, seconds)
     out.print(title, markup=False)
     out.print(table)
     for caveat in results[0].caveats:
         out.print(f"note: {caveat}", style="yellow", markup=False)
-    fresh = [_fresh(group, splits) for group in rows.values()]
+    fresh = [_fresh(label, group, splits) for label, group in zip(labels, rows.values(), strict=True)]
     for line in filter(None, fresh):
         out.print(line, markup=False)
 
@@ -122,8 +127,48 @@ def _print_data_table(results: list[Result], data: str, out: Console) -> None:
 def _setting(result: Result) -> tuple:
     return (
         result.model, result.metadata, result.evidence, result.evidence_within, result.encoder, result.augment,
-        tuple(sorted(result.versions.data.items())),
+        tuple(sorted(result.versions.data.items())), json.dumps(result.settings, sort_keys=True),
     )  # fmt: skip
+
+
+def row_labels(results: list[Result]) -> list[str]:
+    """The name of each row; rows with the same name and encoder get the settings in which they differ."""
+    alike: dict[tuple, list[Result]] = defaultdict(list)
+    for result in results:
+        alike[row_name(result), result.encoder].append(result)
+    return [", ".join([row_name(one), *_differing(one, alike[row_name(one), one.encoder])]) for one in results]
+
+
+def _differing(result: Result, alike: list[Result]) -> list[str]:
+    words = []
+    for key in sorted({key for one in alike for key in one.settings}):
+        values = [one.settings.get(key, _default(key, one)) for one in alike]
+        value = result.settings.get(key, _default(key, result))
+        if value is not None and any(other != value for other in values):
+            words.append(f"{key.rpartition('.')[2]}={_shown(value)}")
+    return words
+
+
+def _default(key: str, result: Result) -> Any:
+    """What a key stands at that the settings do not name."""
+    section, _, name = key.partition(".")
+    if section == "model":
+        try:
+            return constructor_arguments(result.settings["model._target_"]).get(name, (None, None))[1]
+        except UserError:  # a model of the user's whose module is not here
+            return None
+    if section == "world_size":
+        return 1
+    if section == "inputs":
+        return Config.model_fields[name].get_default()
+    field = Config.model_fields.get(section)
+    return None if field is None else getattr(field.default, name, None)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _cell(scores: list[SplitScore]) -> str:
@@ -133,11 +178,11 @@ def _cell(scores: list[SplitScore]) -> str:
     return f"{mean(values):.1f} ({stdev(values):.1f})" if len(values) > 1 else f"{values[0]:.1f}"
 
 
-def _fresh(group: list[Result], splits: list[str]) -> str:
+def _fresh(label: str, group: list[Result], splits: list[str]) -> str:
     parts = []
     for name in splits:
         scores = [r.splits[name].not_in_train for r in group if name in r.splits]
         values = [score for score in scores if score is not None]
         if values:
             parts.append(f"{name} {100 * mean(v.macro_f1 for v in values):.1f} ({values[0].rows:,} rows)")
-    return f"without rows that stand in train, {row_name(group[0])}: {', '.join(parts)}" if parts else ""
+    return f"without rows that stand in train, {label}: {', '.join(parts)}" if parts else ""

@@ -11,7 +11,7 @@ def use_threads(threads: int | None) -> int:
 
     from xfact.data.tokens import limit_tokenizer_threads
 
-    count = threads or max(1, available_cores() // jobs_at_once())
+    count = threads or max(1, available_cores() // jobs_at_once() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     os.environ["OMP_NUM_THREADS"] = str(count)
     torch.set_num_threads(count)
     limit_tokenizer_threads(count)

@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -13,19 +13,23 @@ import yaml
 
 from xfact.config import Config, encoder_folder
 from xfact.data.corpus import EMBEDDED, Corpus, FileReport
+from xfact.data.evidence import test_source
 from xfact.errors import UserError
 from xfact.evaluation.record import SplitScore
 from xfact.files import write_text
-from xfact.runs.evaluate import asked_splits, load_model, score_splits, scored, training_claims
-from xfact.runs.identity import identity, run_folder, run_hash
-from xfact.runs.lock import only_one
+from xfact.runs.devices import needs_group, rank, run_group, world_size
+from xfact.runs.evaluate import alone, asked_splits, load_model, score_splits, scored, training_claims
+from xfact.runs.identity import identity, run_folder, run_hash, settings
+from xfact.runs.lock import lock_path, only_one
+from xfact.runs.loggers import Loggers, opened
 from xfact.runs.result import Result, Rows, read_result, versions, write_result
 from xfact.runs.signals import Interrupted, Stop
 from xfact.runs.threads import jobs_at_once
-from xfact.screen import name_job, say, warn
+from xfact.runs.words import this_command
+from xfact.screen import mute, name_job, say, warn
 
 # Of the command, not of the run.
-NOT_SAVED = {"task", "out", "checkpoint", "rerun", "debug", "run", "runs", "input", "output", "abstain"}
+NOT_SAVED = {"task", "out", "checkpoint", "rerun", "debug", "preview", "run", "runs", "input", "output", "abstain"}
 
 
 def train(config: Config) -> Path:
@@ -34,25 +38,35 @@ def train(config: Config) -> Path:
 
     corpus = Corpus(config.data)
     for role in ("train", "dev"):
-        if lack := corpus.lack(config.split["fit"][role]):
+        if lack := corpus.lack(config.split["fit"][role], role):
             raise UserError(f"{role}: {lack}")
     splits = asked_splits(config, corpus)
     parts = identity(config, corpus)
     folder = run_folder(config, corpus, run_hash(parts))
     if jobs_at_once() > 1:
         name_job(f"{folder.parent.name}/{folder.name}")
-    if config.rerun and folder.exists():
+    if rank():
+        mute()
+    if config.rerun and folder.exists() and not rank():
         keep_aside(folder, Path(config.out).absolute())
-    lock = Path(config.out).absolute() / ".locks" / folder.parent.name / f"{folder.name}.lock"
-    with only_one(lock), Stop() as stop:
+    with nullcontext() if rank() else only_one(lock_path(folder)), Stop() as stop:
         result = read_result(folder)
-        if result is not None and result.status == "finished":
-            result = add_splits(config, corpus, folder, result, splits)
+        if result is not None and result.status == "finished" and not config.rerun:
+            result = result if rank() else add_splits(config, corpus, folder, result, splits)
             say(f"finished already: {folder}")
+        elif needs_group(config):
+            result = run_group(config, folder)
         else:
             result = run(config, corpus, folder, run_hash(parts), splits, stop)
     say(one_line(result))
     return folder
+
+
+def train_rank(config: Config, folder: Path, stop: Stop) -> None:
+    """One rank of a process group that `train` started for the run of this folder."""
+    corpus = Corpus(config.data)
+    digest = run_hash(identity(config, corpus))
+    run(config, corpus, folder, digest, asked_splits(config, corpus), stop)
 
 
 def keep_aside(folder: Path, out: Path) -> None:
@@ -69,18 +83,21 @@ def run(
 ) -> Result:
     """A run in its folder, fresh or from where it was stopped."""
     start = time.perf_counter()
-    make_folder(config, folder)
+    if not rank():
+        make_folder(config, folder)
     before = read_result(folder)
     result = opening(config, corpus, digest)
     if before is not None and before.threads and config.trainer.threads is None:
         result.threads = before.threads  # threads change bits: a run goes on with as many as it began with
     if before is not None and before.versions != result.versions:
         warn("this run was begun by another version of the code, the libraries or the data")
-    with recorded(folder, result):
-        train_and_test(config, corpus, folder, result, splits, stop)
+    with recorded(folder, result), opened(config, folder, digest) as loggers:
+        train_and_test(config, corpus, folder, result, splits, stop, loggers)
         result.seconds = time.perf_counter() - start
         result.status = "finished"
-    shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+        loggers.scores(result)
+    if not rank():
+        shutil.rmtree(folder / "checkpoints", ignore_errors=True)
     return result
 
 
@@ -97,7 +114,10 @@ def make_folder(config: Config, folder: Path) -> None:
 
 @contextmanager
 def recorded(folder: Path, result: Result) -> Iterator[None]:
-    """result.json says running, then how it ended; one that did not finish has no scores."""
+    """result.json says running, then how it ended; one that did not finish has no scores. The first rank writes."""
+    if rank():
+        yield
+        return
     write_result(folder, result)
     try:
         yield
@@ -112,7 +132,13 @@ def recorded(folder: Path, result: Result) -> Iterator[None]:
 
 
 def train_and_test(
-    config: Config, corpus: Corpus, folder: Path, result: Result, splits: dict[str, dict[str, Any]], stop: Stop
+    config: Config,
+    corpus: Corpus,
+    folder: Path,
+    result: Result,
+    splits: dict[str, dict[str, Any]],
+    stop: Stop,
+    loggers: Loggers,
 ) -> None:
     """Fill a run's folder and its result."""
     from xfact.evaluation.predictions import fit_temperature, predictions_table
@@ -125,7 +151,7 @@ def train_and_test(
     result.threads = lightning.prepare(config.seed, config.trainer.threads or result.threads or None)
     inputs = make_inputs(config, corpus)
     warn_without_effect(config, inputs.layout)
-    fitted = fit(config, inputs, folder, stop)
+    fitted = fit(config, inputs, folder, stop, loggers)
     data, model = fitted.data, fitted.model
     result.train, result.dev_rows = rows(data.train.report), rows(data.dev.report)
     result.device, result.seconds_fit, result.best = fitted.device, fitted.seconds, fitted.best
@@ -134,12 +160,13 @@ def train_and_test(
         result.pooling = model.encoder.pooling  # type: ignore[union-attr,assignment]
     result.temperature = fit_temperature(fitted.logits, data.dev.dataset.labels)
     tokenizer = None if inputs.tokeniser is None else inputs.tokeniser.tokenizer
-    store.save(folder / "model", card(config, result, data.train.claims, inputs.labels), model, tokenizer)
+    if not rank():
+        store.save(folder / "model", card(config, result, data.train.claims, inputs.labels), model, tokenizer)
     dev = predictions_table("dev", data.dev.claims, inputs.labels, fitted.logits, None)
     result.dev = keep(folder, "dev", dev, scored(dev, data.dev, data.train.claims))
     for name, table, score in score_splits(model, inputs, splits, config, data.train.claims):
         result.splits[name] = keep(folder, name, table, score)
-    if fitted.best is not None and config.uses_optim:
+    if fitted.best is not None and config.uses_optim and not rank():
         draw_curves(folder, fitted.best.epoch)
 
 
@@ -147,26 +174,23 @@ def keep(folder: Path, name: str, table: Any, score: SplitScore) -> SplitScore:
     """Write a split's predictions; returns its scores."""
     from xfact.evaluation.predictions import write_predictions
 
-    write_predictions(table, folder / "predictions" / f"{name}.parquet")
+    if not rank():
+        write_predictions(table, folder / "predictions" / f"{name}.parquet")
     return score
 
 
 def add_splits(
     config: Config, corpus: Corpus, folder: Path, result: Result, splits: dict[str, dict[str, Any]]
 ) -> Result:
-    """Score a finished run on the splits that it lacks, or whose file is another by now."""
-    lacking = {
-        name: section
-        for name, section in splits.items()
-        if name not in result.splits
-        or ("file" in section and result.splits[name].version != corpus.version(section["file"]))
-    }
+    """Score a finished run on the splits that it lacks."""
+    lacking = lacking_splits(config, corpus, result, splits)
     if not lacking:
         return result
     from xfact.runs.fitting import make_inputs
     from xfact.runs.lightning import prepare
 
     prepare(config.seed, result.threads)
+    config = config.model_copy(update={"trainer": alone(config.trainer)})
     model, tokeniser = load_model(folder)
     inputs = make_inputs(config, corpus, tokeniser)
     train_rows = training_claims(config)
@@ -174,6 +198,19 @@ def add_splits(
         result.splits[name] = keep(folder, name, table, score)
     write_result(folder, result)
     return result
+
+
+def lacking_splits(
+    config: Config, corpus: Corpus, result: Result, splits: dict[str, dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """The splits that a finished run lacks, or whose file or evidence is another by now."""
+    return {
+        name: section
+        for name, section in splits.items()
+        if name not in result.splits
+        or ("file" in section and result.splits[name].version != corpus.version(section["file"]))
+        or result.splits[name].evidence != test_source(config.evidence, section.get("evidence", "config"))
+    }
 
 
 def to_save(config: Config) -> dict[str, Any]:
@@ -206,8 +243,11 @@ def opening(config: Config, corpus: Corpus, digest: str) -> Result:
         encoder=config.encoder.name if config.uses_encoder else None,
         data=corpus.name,
         caveats=corpus.caveats,
+        settings=settings(identity(config, corpus)),
         precision=config.trainer.precision,
         threads=config.trainer.threads or 0,
+        world_size=world_size(config),
+        command=this_command(),
         versions=versions({fit[role]: corpus.version(fit[role]) for role in ("train", "dev")}),
     )
 

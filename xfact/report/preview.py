@@ -1,0 +1,134 @@
+"""preview=true: what a command would run, what of it is there already, and about how long the rest takes."""
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import yaml
+
+from xfact.config import Config
+from xfact.data.corpus import Corpus
+from xfact.errors import DataError
+from xfact.report.grid import Table, rich_table, stdout_console
+from xfact.report.runs import run_folders
+from xfact.runs.result import read_result
+from xfact.runs.states import LEFT, State, counts, folder_of, state
+from xfact.runs.train import lacking_splits, to_save
+from xfact.runs.words import bare
+
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def preview(jobs: list[Config], axes: list[list[str]], at_once: int, words: str) -> None:
+    """Print it on stdout; `axes` are each key's words and `words` those after run.py. Nothing is written or started."""
+    runs = {folder_of(job): job for job in jobs}
+    states = {folder: state(folder) for folder in runs}
+    out = stdout_console()
+
+    def line(text: str) -> None:
+        out.print(text, markup=False, soft_wrap=True)
+
+    line(repeated(len(jobs), len(runs), axes) or many(len(runs), "run"))
+    for text in axis_lines(axes):
+        line(text)
+    rows = [(one.name, name_of(folder), note(runs[folder], one)) for folder, one in states.items()]
+    line("")
+    out.print(rich_table(Table("", ("state", f"run, below {jobs[0].out}", ""), rows, texts=3)))
+    line("")
+    line(counts(list(states.values())))
+    left = [job for folder, job in runs.items() if is_left(job, states[folder])]
+    line(f"estimated: {estimate(left, max(1, min(at_once, len(left))))}")
+    line(f"{'to complete' if left else 'to see the scores'}: python {sys.argv[0]} {words}")
+
+
+def is_left(config: Config, one: State) -> bool:
+    """Whether the command would run this."""
+    return one.name in LEFT or (config.rerun and one.name == "finished")
+
+
+def many(number: int, noun: str) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def repeated(jobs: int, runs: int, axes: Iterable[list[str]]) -> str | None:
+    """`3 jobs are 2 runs: seed=1 is given twice`, or None if each job is a run of its own."""
+    if jobs == runs:
+        return None
+    again = [word for words in axes for word in dict.fromkeys(words) if words.count(word) > 1]
+    why = f"{', '.join(again)} given more than once" if again else "some differ in nothing that the run depends on"
+    return f"{many(jobs, 'job')} are {many(runs, 'run')}: {why}"
+
+
+def axis_lines(axes: Iterable[list[str]]) -> list[str]:
+    """Each key with its values, and the words that all jobs share."""
+    axes = [list(dict.fromkeys(words)) for words in axes]
+    varied = [words for words in axes if len(words) > 1]
+    shared = [bare(words[0]) for words in axes if len(words) == 1 and not words[0].startswith("preview=")]
+    values = [[word.partition("=") for word in words] for words in varied]
+    lines = [f"  {parts[0][0]}: {', '.join(value for *_, value in parts)}" for parts in values]
+    return lines + ([f"  all with {' '.join(shared)}"] if shared else [])
+
+
+def name_of(folder: Path) -> str:
+    """A run's folder as people tell it from others."""
+    return f"{folder.parent.name}/{folder.name}"
+
+
+def note(config: Config, one: State) -> str:
+    """What stands beside a run's state."""
+    if one.result is None or one.name != "finished":
+        return one.why
+    if config.rerun:
+        return "made again, the old one kept"
+    corpus = Corpus(config.data)
+    tests = {name: section for name, section in config.split.items() if name != "fit"}
+    there = {name: part for name, part in tests.items() if "file" not in part or corpus.lack(part["file"]) is None}
+    lacking = lacking_splits(config, corpus, one.result, there)
+    return f"to be scored on {', '.join(lacking)}" if lacking else ""
+
+
+def estimate(left: list[Config], at_once: int) -> str:
+    """About how long these runs take: the mean of finished ones like them, below the same `out`."""
+    if not left:
+        return "nothing is left to run"
+    seconds = seconds_by_kind({job.out for job in left}, {job.model_name for job in left})
+    known = [mean(found) for job in left if (found := seconds.get(kind(to_save(job))))]
+    unlike = f"no finished run of the same model, encoder, data and epochs below {left[0].out}"
+    if not known:
+        return f"unknown ({unlike})"
+    text = f"{duration(sum(known) / at_once)} for {many(len(known), 'run')}, {at_once} at once"
+    return text + (f"; unknown for {len(left) - len(known)} more ({unlike})" if len(known) < len(left) else "")
+
+
+def seconds_by_kind(outs: set[str], models: set[str]) -> dict[str, list[float]]:
+    """The seconds of finished runs of these models that were run in one go."""
+    found = defaultdict(list)
+    for folder in (folder for out in outs if Path(out).is_dir() for folder in run_folders(out)):
+        try:
+            result = read_result(folder)
+        except DataError:
+            continue
+        config = folder / "config.yaml"
+        if result is None or result.status != "finished" or result.resumed_from_step or result.model not in models:
+            continue
+        if config.is_file():
+            found[kind(yaml.load(config.read_text(encoding="utf-8"), Loader))].append(result.seconds)
+    return found
+
+
+def kind(saved: dict[str, Any]) -> str:
+    """What a run's time depends on most, of its config.yaml."""
+    trainer = {key: saved["trainer"].get(key) for key in ("max_epochs", "devices", "nodes")}
+    return json.dumps([saved["model"]["name"], saved["encoder"]["name"], saved["data"], trainer], sort_keys=True)
+
+
+def duration(seconds: float) -> str:
+    """Seconds, minutes or hours."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

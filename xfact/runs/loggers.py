@@ -1,0 +1,227 @@
+"""Where a run can be followed beside its folder: Weights & Biases, TensorBoard. metrics.csv is always written."""
+
+import hashlib
+import importlib.util
+import json
+import os
+import secrets
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from xfact.config import Config, LoggerConfig, WandbConfig
+from xfact.errors import UserError
+from xfact.evaluation.record import SplitScore
+from xfact.files import write_text
+from xfact.runs.devices import rank
+from xfact.runs.result import Result
+from xfact.screen import say, warn
+
+SWEEP = "XFACT_SWEEP"  # the name that all jobs of one -m command share
+FIGURES = ("macro_f1", "macro_f1_gold", "macro_f1_7", "accuracy")
+NAME = 128  # characters that W&B keeps of a name
+WAIT = {"init_timeout": 30, "finish_timeout": 300}  # seconds, for a network that does not answer
+
+
+def sweep_name(overrides: list[str]) -> str:
+    """The name of a sweep that begins now: time, and a hash of what was asked for."""
+    return f"{datetime.now():%Y%m%d-%H%M%S}-{hashlib.sha256(json.dumps(overrides).encode()).hexdigest()[:6]}"
+
+
+def check_loggers(logger: LoggerConfig) -> None:
+    """Raise UserError if what a logger needs is not installed."""
+    if logger.tensorboard is not None and importlib.util.find_spec("tensorboard") is None:
+        raise UserError("logger=tensorboard: TensorBoard is not installed; pip install 'xfact[tensorboard]'")
+
+
+class Loggers:
+    """The loggers of one run, in its first process; no loggers in the others."""
+
+    def __init__(self, folder: Path, wandb: "WandbRun | None", tensorboard: bool) -> None:
+        self.folder, self.wandb, self.tensorboard = folder, wandb, tensorboard
+        self.board: Any = None
+
+    def lightning(self, step: int = 0) -> list[Any]:
+        """Lightning's loggers, for a run that goes on from an optimiser step; what was logged beyond it is void."""
+        from pytorch_lightning.loggers import TensorBoardLogger, WandbLogger
+
+        found: list[Any] = []
+        if self.wandb is not None:
+            found.append(WandbLogger(experiment=self.wandb.run))
+        if self.tensorboard:
+            self.board = TensorBoardLogger(
+                self.folder, name="tensorboard", version="", default_hp_metric=False, purge_step=step
+            )
+            found.append(self.board)
+        return found
+
+    def scores(self, result: Result) -> None:
+        """The scores of a run that is done."""
+        assert result.dev is not None
+        scores = {"dev": result.dev, **result.splits}
+        if self.wandb is not None:
+            with harmless():
+                self.wandb.scores(scores, result.best.macro_f1 if result.best else result.dev.macro_f1)
+        if self.tensorboard:
+            if self.board is None:  # a model without epochs
+                self.lightning()
+            for name, figures in flat(scores).items():
+                self.board.experiment.add_scalar(name, figures, result.steps or 0)
+            self.board.experiment.close()
+
+
+@contextmanager
+def opened(config: Config, folder: Path, digest: str) -> Iterator[Loggers]:
+    """The loggers of a run while it lasts; a run that does not end well is marked failed."""
+    asked = config.logger
+    if rank() or (asked.wandb is None and asked.tensorboard is None):
+        yield Loggers(folder, None, False)
+        return
+    with own_folders(folder):
+        wandb = None
+        if asked.wandb is not None:
+            with harmless():
+                wandb = WandbRun(config, asked.wandb, folder, digest)
+        code = 1
+        try:
+            yield Loggers(folder, wandb, asked.tensorboard is not None)
+            code = 0
+        finally:
+            if wandb is not None:
+                with harmless():
+                    wandb.finish(code)
+
+
+@contextmanager
+def own_folders(folder: Path) -> Iterator[None]:
+    """W&B silent and its files in the run's folder, unless the user's environment says otherwise."""
+    wanted = {"WANDB_SILENT": "true", "WANDB_DATA_DIR": f"{folder}/wandb", "WANDB_CACHE_DIR": f"{folder}/wandb/cache"}
+    new = {key: value for key, value in wanted.items() if key not in os.environ}
+    os.environ.update(new)
+    try:
+        yield
+    finally:
+        for key in new:
+            os.environ.pop(key, None)
+
+
+@contextmanager
+def harmless() -> Iterator[None]:
+    """W&B failing is a line: it costs no run."""
+    try:
+        yield
+    except Exception as error:
+        warn(f"W&B: {first_line(error)}")
+
+
+class WandbRun:
+    """One W&B run for one run: the same for all its attempts, another after rerun=true."""
+
+    def __init__(self, config: Config, asked: WandbConfig, folder: Path, digest: str) -> None:
+        self.folder, self.artifact = folder, asked.artifact
+        kept = read_or_begin(folder / "wandb" / "run.json", digest, asked.group or os.environ.get(SWEEP))
+        self.about = {
+            "id": kept["id"],
+            "group": asked.group or kept["group"],
+            "project": asked.project,
+            "entity": asked.entity,
+            "name": run_name(asked.name and f"{asked.name}-seed{config.seed}", folder, digest),
+            "tags": asked.tags,
+            "config": plain(config) | {"identity": digest},
+            "dir": str(folder),
+            "resume": "allow",
+        }
+        self.run = self.begin(asked.mode)
+        self.run.define_metric("trainer/global_step")
+        self.run.define_metric("*", step_metric="trainer/global_step", step_sync=True)
+        self.run.define_metric("dev/macro_f1", step_metric="trainer/global_step", step_sync=True, summary="max")
+
+    def begin(self, mode: Literal["offline", "online"]) -> Any:
+        """wandb's run; an offline one, with a line, if online has no key or no network."""
+        import wandb
+
+        waits = {key: float(os.environ.get(f"WANDB_{key.upper()}", seconds)) for key, seconds in WAIT.items()}
+        settings = wandb.Settings(
+            silent=True, console="off", save_code=False, disable_git=True, disable_job_creation=True, **waits
+        )
+        try:
+            return wandb.init(**self.about, mode=mode, settings=settings)
+        except Exception as error:
+            wandb.teardown()  # it holds the id
+            if mode == "offline":
+                raise
+            warn(f"W&B cannot be reached, the run is kept offline: {first_line(error)}")
+            return self.begin("offline")
+
+    def scores(self, scores: dict[str, SplitScore], best: float) -> None:
+        """Each split's figures as summary, its languages and confusion matrix as tables."""
+        import wandb
+
+        # The best epoch's, whatever part of training this attempt has seen.
+        self.run.summary.update(flat(scores) | {"dev/macro_f1": {"max": best}})
+        for split, score in scores.items():
+            rows = [[name, one.rows, *(getattr(one, key) for key in FIGURES)] for name, one in score.languages.items()]
+            self.run.log({f"{split}/languages": wandb.Table(columns=["language", "rows", *FIGURES], data=rows)})
+            self.run.log({f"{split}/confusion": confusion_chart(f"{split}: gold and predicted", score)})
+        if self.artifact:
+            predictions = wandb.Artifact(f"predictions-{self.about['id']}", type="predictions")
+            predictions.add_dir(str(self.folder / "predictions"), policy="immutable")
+            self.run.log_artifact(predictions)
+
+    def finish(self, code: int) -> None:
+        """End it with an exit code, and the process beside this one that wandb keeps."""
+        import wandb
+
+        offline = self.run.offline
+        self.run.finish(exit_code=code)
+        wandb.teardown()
+        if offline:
+            attempts = sorted((self.folder / "wandb").glob("offline-run-*"))
+            say(f"W&B: wandb sync {shlex.join(str(path) for path in attempts)}")
+
+
+def confusion_chart(title: str, score: SplitScore) -> Any:
+    """W&B's confusion matrix of a split."""
+    import wandb
+
+    cells = [
+        [gold, predicted, count]
+        for gold, row in zip(score.labels, score.confusion, strict=True)
+        for predicted, count in zip(score.labels, row, strict=True)
+    ]
+    names = ("Actual", "Predicted", "nPredictions")
+    table = wandb.Table(columns=[*names], data=cells)
+    return wandb.plot_table("wandb/confusion_matrix/v1", table, {name: name for name in names}, {"title": title})
+
+
+def flat(scores: dict[str, SplitScore]) -> dict[str, float]:
+    """`<split>/<figure>` of scores."""
+    return {f"{split}/{key}": getattr(score, key) for split, score in scores.items() for key in FIGURES}
+
+
+def plain(config: Config) -> dict[str, Any]:
+    """Every value of the resolved config."""
+    return config.model_dump(mode="json")
+
+
+def run_name(asked: str | None, folder: Path, digest: str) -> str:
+    """A name that a person can read, with the identity at its end however long it is: a cut name would be another's."""
+    readable = asked or f"{folder.parent.name}-{folder.name.removesuffix(f'-{digest}')}"
+    return f"{readable[: NAME - len(digest) - 1]}-{digest}"
+
+
+def read_or_begin(path: Path, digest: str, group: str | None) -> dict[str, Any]:
+    """The id and group that the run's folder keeps, new ones in a new folder."""
+    if path.is_file():
+        return json.loads(path.read_text(encoding="utf-8"))
+    kept = {"id": f"{digest}-{secrets.token_hex(4)}", "group": group}
+    write_text(path, json.dumps(kept) + "\n")
+    return kept
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, or its kind."""
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,61 @@
+"""How far a run is, from its lock, its result and its checkpoints; nothing is written."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from xfact.config import Config
+from xfact.data.corpus import Corpus
+from xfact.errors import DataError
+from xfact.runs.identity import identity, run_folder, run_hash
+from xfact.runs.lock import held_by, lock_path
+from xfact.runs.result import FILE, Result, read_result
+
+NAMES = ("finished", "running", "interrupted", "stopped", "failed", "unreadable", "missing")
+LEFT = ("interrupted", "stopped", "failed", "missing")  # what the same command would run
+
+
+@dataclass(frozen=True)
+class State:
+    """One of NAMES, with the step, the reason or the process; `stopped` had no time to say that it was."""
+
+    name: str
+    why: str = ""
+    result: Result | None = None
+
+
+def folder_of(config: Config) -> Path:
+    """Where the run of a config is, or would be."""
+    corpus = Corpus(config.data)
+    return run_folder(config, corpus, run_hash(identity(config, corpus)))
+
+
+def state(folder: Path) -> State:
+    """The state of a run's folder."""
+    holder = held_by(lock_path(folder))  # first: a run that ends in between has written its result
+    try:
+        result = read_result(folder)
+    except DataError as error:
+        return State("unreadable", str(error).removeprefix(f"{folder / FILE}: "))
+    if result is not None and result.status == "finished":
+        return State("finished", result=result)
+    if holder is not None:
+        return State("running", holder, result)
+    if result is None:
+        return State("missing")
+    if result.status == "running":
+        return State("stopped", f"{last_step(folder)}; its process ended without a word", result)
+    if result.status == "interrupted":
+        return State("interrupted", f"{last_step(folder)} ({result.error})", result)
+    return State("failed", result.error or "", result)
+
+
+def last_step(folder: Path) -> str:
+    """The step from which the run would go on, in words."""
+    steps = sorted(path.stem.removeprefix("resume-") for path in folder.glob("checkpoints/resume-*.ckpt"))
+    return f"at step {int(steps[-1])}" if steps else "before its first checkpoint"
+
+
+def counts(states: list[State]) -> str:
+    """`3 finished, 1 failed, 2 missing`."""
+    names = [one.name for one in states]
+    return ", ".join(f"{names.count(name)} {name}" for name in NAMES if name in names)

@@ -1,0 +1,50 @@
+"""`python -m xfact.runs.worker job.json [devices]`: with a number of devices, torchrun over itself; else one rank."""
+
+import json
+import logging
+import sys
+from pathlib import Path
+
+from xfact.config import Config
+from xfact.runs.devices import rank
+from xfact.runs.signals import Interrupted, Stop, die_with_parent
+from xfact.screen import mute
+
+
+def launch(job: str, devices: str) -> int:
+    """torchrun, without its traceback: the ranks write their errors beside the job."""
+    from torch.distributed.elastic.multiprocessing.api import SignalException
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.run import main
+
+    logging.disable()
+    try:
+        main(["--standalone", f"--nproc-per-node={devices}", "-m", "xfact.runs.worker", job])
+    except ChildFailedError:
+        return 1
+    except SignalException as error:
+        return 128 + error.sigval
+    return 0
+
+
+def work(job: Path) -> int:
+    """One rank of the job."""
+    from xfact.runs.train import train_rank
+
+    die_with_parent()
+    if rank():
+        mute()
+    try:
+        with Stop() as stop:
+            train_rank(Config(**json.loads(job.read_text(encoding="utf-8"))), job.parent, stop)
+    except Interrupted as error:
+        return 128 + error.number
+    except Exception as error:
+        text = (str(error).splitlines() or [""])[0]
+        (job.parent / f".error-{rank()}").write_text(f"{type(error).__name__}: {text}", encoding="utf-8")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(launch(*sys.argv[1:]) if len(sys.argv) == 3 else work(Path(sys.argv[1])))
