@@ -101,19 +101,21 @@ def test_nothing_is_written_outside_the_out_folder(three):
     assert sorted(path.name for path in (three / "runs").iterdir()) == [".cache", ".locks", ".sweeps", "claim_only"]
 
 
-def test_event_files_can_be_read_by_tensorboard(three):
+def scalars(folder: Path, name: str) -> list[tuple[int, float]]:
+    """Step and value of what TensorBoard shows."""
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+    return [(event.step, event.value) for event in EventAccumulator(str(folder / "tensorboard")).Reload().Scalars(name)]
+
+
+def test_event_files_can_be_read_by_tensorboard(three):
     for folder in run_folders(three / "runs"):
-        events = EventAccumulator(str(folder / "tensorboard")).Reload()
         curve = pd.read_csv(folder / "metrics.csv").dropna(subset=["dev/macro_f1"])
-        logged = [(event.step, event.value) for event in events.Scalars("dev/macro_f1")]
-        assert logged[:3] == [pytest.approx(row) for row in zip(curve["step"], curve["dev/macro_f1"], strict=True)]
-        (final,) = events.Scalars("alpha3/macro_f1")
-        assert (final.step, final.value) == (
-            record(folder)["steps"],
-            pytest.approx(record(folder)["splits"]["alpha3"]["macro_f1"]),
-        )
+        wanted = [pytest.approx(row) for row in zip(curve["step"], curve["dev/macro_f1"], strict=True)]
+        assert scalars(folder, "dev/macro_f1")[:3] == wanted
+        result = record(folder)
+        final = (result["steps"], pytest.approx(result["splits"]["alpha3"]["macro_f1"]))
+        assert scalars(folder, "alpha3/macro_f1") == [final]
 
 
 def test_loggers_change_no_result_and_no_identity(three, tmp_path):
@@ -166,29 +168,56 @@ def test_majority_and_linear_have_their_runs(tmp_path):
     assert len(offline_runs(tmp_path)) == 3
 
 
-def test_a_resumed_run_is_the_same_wandb_run(tmp_path):
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+def test_two_processes_of_one_run_are_one_wandb_run(tmp_path):
+    words = ("trainer=ddp", "trainer.accelerator=cpu", "trainer.num_workers=0", "logger=[wandb,tensorboard]")
+    succeed(*SMOKE, *words, cwd=tmp_path)
+    (folder,) = run_folders(tmp_path / "runs")
+    one, result = of_run(folder), record(folder)
+    assert result["world_size"] == 2
+    assert dev_curve(one) == [result["best"]["macro_f1"]]
+    assert one.summary["alpha1/macro_f1"] == result["splits"]["alpha1"]["macro_f1"]
+    assert one.exit_code == 0
 
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_resumed_run_is_the_same_wandb_run(tmp_path, number):
+    """With its whole history, although a killed attempt's file has nothing."""
     words = ("logger=[wandb,tensorboard]", "logger.wandb.group=first", "checkpoint.unit=step", "checkpoint.every=5")
-    said = stop_at(30, signal.SIGTERM, *words, cwd=tmp_path)
-    assert "W&B: wandb sync " in said
+    said = stop_at(30, number, *words, cwd=tmp_path)
     (folder,) = run_folders(tmp_path / "runs")
     before = of_run(folder)
-    assert before.exit_code == 1
+    kept = json.loads((folder / "wandb" / "run.json").read_text())["id"]
+    if number == signal.SIGTERM:
+        assert (before.run.run_id, before.exit_code) == (kept, 1)
+        assert "W&B: wandb sync " in said
     done = succeed(*WORDS, words[0], *words[2:], cwd=tmp_path)
-    runs = offline_runs(tmp_path)
-    assert len(runs) == 2
-    assert {one.run.run_id for one in runs} == {before.run.run_id}
-    assert {one.run.run_group for one in runs} == {"first"}
-    after = next(one for one in runs if one.path != before.path)
-    assert after.exit_code == 0
+    after = of_run(folder)
+    assert after.path != before.path
+    assert (after.run.run_id, after.run.run_group, after.exit_code) == (kept, "first", 0)
+    curve = pd.read_csv(folder / "metrics.csv").dropna(subset=["dev/macro_f1"])["dev/macro_f1"].tolist()
+    assert dev_curve(after) == pytest.approx(curve)
+    assert len(curve) == 3
     assert after.summary["dev/macro_f1"]["max"] == record(folder)["best"]["macro_f1"]
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("W&B: wandb sync ")]
+    assert line.split()[3:] == [str(after.path.parent)]
+    assert [value for _, value in scalars(folder, "dev/macro_f1")][:3] == pytest.approx(curve)
+
+
+def test_a_resumed_run_whose_first_part_is_synchronised_adds_to_it(tmp_path):
+    words = ("logger=wandb", "checkpoint.unit=step", "checkpoint.every=5")
+    stop_at(30, signal.SIGTERM, *words, cwd=tmp_path)
+    (folder,) = run_folders(tmp_path / "runs")
+    before = of_run(folder)
+    before.path.with_suffix(".wandb.synced").touch()
+    done = succeed(*WORDS, *words, cwd=tmp_path)
+    runs = offline_runs(folder)
+    after = runs[-1]
+    assert [one.path for one in runs] == [before.path, after.path]
+    assert after.run.run_id == before.run.run_id
     curve = pd.read_csv(folder / "metrics.csv").dropna(subset=["dev/macro_f1"])["dev/macro_f1"].tolist()
     assert dev_curve(before) + dev_curve(after) == pytest.approx(curve)
-    (line,) = [line for line in done.stderr.splitlines() if line.startswith("W&B: wandb sync ")]
-    assert line.split()[3:] == sorted(str(one.path.parent) for one in runs)
-    events = EventAccumulator(str(folder / "tensorboard")).Reload().Scalars("dev/macro_f1")
-    assert [event.value for event in events][:3] == pytest.approx(curve)
+    assert after.summary["dev/macro_f1"]["max"] == record(folder)["best"]["macro_f1"]
+    assert f"W&B: wandb sync {after.path.parent}" in done.stderr.splitlines()
 
 
 @pytest.mark.parametrize("key", [None, KEY])

@@ -115,6 +115,7 @@ def fit_epochs(
     step = 0 if resume is None else step_of(resume)
     if resume is not None:
         say(f"going on from step {step:,}")
+    metrics = MetricsFile(folder, step)
     trainer_config = config.trainer
     if not config.uses_optim:  # one process counts, once
         trainer_config = trainer_config.model_copy(update={"max_epochs": 1, "devices": 1, "nodes": 1})
@@ -122,7 +123,7 @@ def fit_epochs(
         trainer_config,
         config.optim if config.uses_optim else None,
         callbacks=[checkpoints],
-        logger=[MetricsFile(folder, step), *loggers.lightning(step)],
+        logger=[metrics, *loggers.lightning(metrics.rows)],
         log_every_n_steps=10,
         default_root_dir=folder,
     )

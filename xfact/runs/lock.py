@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from xfact.errors import Failure
+from xfact.errors import Failure, UserError
 
 
 class Elsewhere(Failure):
@@ -20,7 +20,10 @@ class Elsewhere(Failure):
 @contextmanager
 def only_one(path: Path) -> Iterator[None]:
     """Hold the lock of a path; Elsewhere, with host and process, if another holds it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{path.parent}: cannot be made ({error.strerror})") from None
     with path.open("a+", encoding="utf-8") as file:
         if not (taken(file) or taken(file, after=0.1)):  # a glance of `held_by` is no holder
             file.seek(0)

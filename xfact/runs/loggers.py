@@ -6,7 +6,8 @@ import json
 import os
 import secrets
 import shlex
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -44,18 +45,25 @@ class Loggers:
         self.folder, self.wandb, self.tensorboard = folder, wandb, tensorboard
         self.board: Any = None
 
-    def lightning(self, step: int = 0) -> list[Any]:
-        """Lightning's loggers, for a run that goes on from an optimiser step; what was logged beyond it is void."""
+    def lightning(self, rows: Iterable[dict[str, Any]] = ()) -> list[Any]:
+        """Lightning's loggers; in a run that goes on they begin with metrics.csv's rows, since a killed attempt's own
+        files lack what was in memory."""
         from pytorch_lightning.loggers import TensorBoardLogger, WandbLogger
 
         found: list[Any] = []
+        behind: list[Any] = []
         if self.wandb is not None:
             found.append(WandbLogger(experiment=self.wandb.run))
+            behind += found if self.wandb.begins_anew() else []
         if self.tensorboard:
-            self.board = TensorBoardLogger(
-                self.folder, name="tensorboard", version="", default_hp_metric=False, purge_step=step
-            )
+            shutil.rmtree(self.folder / "tensorboard", ignore_errors=True)
+            self.board = TensorBoardLogger(self.folder, name="tensorboard", version="", default_hp_metric=False)
             found.append(self.board)
+            behind.append(self.board)
+        for row in rows:
+            figures = {key: float(value) for key, value in row.items() if key != "step" and value}
+            for logger in behind:
+                logger.log_metrics(figures, int(row["step"]))
         return found
 
     def scores(self, result: Result) -> None:
@@ -143,18 +151,35 @@ class WandbRun:
         """wandb's run; an offline one, with a line, if online has no key or no network."""
         import wandb
 
-        waits = {key: float(os.environ.get(f"WANDB_{key.upper()}", seconds)) for key, seconds in WAIT.items()}
+        limits = {key: float(os.environ.get(f"WANDB_{key.upper()}", seconds)) for key, seconds in WAIT.items()}
         settings = wandb.Settings(
-            silent=True, console="off", save_code=False, disable_git=True, disable_job_creation=True, **waits
+            silent=True, console="off", save_code=False, disable_git=True, disable_job_creation=True, **limits
         )
+        before = self.attempts()
         try:
             return wandb.init(**self.about, mode=mode, settings=settings)
         except Exception as error:
             wandb.teardown()  # it holds the id
             if mode == "offline":
                 raise
+            for attempt in self.attempts() - before:
+                shutil.rmtree(attempt, ignore_errors=True)
             warn(f"W&B cannot be reached, the run is kept offline: {first_line(error)}")
             return self.begin("offline")
+
+    def attempts(self) -> set[Path]:
+        """wandb's folders, one an attempt."""
+        return set((self.folder / "wandb").glob("*run-*"))
+
+    def begins_anew(self) -> bool:
+        """Whether no server has a part of the run; this attempt's files then replace those of the former ones."""
+        own = Path(self.run.dir).parent.name
+        former = [attempt for attempt in self.attempts() if attempt.name != own]
+        if not self.run.offline or any(not waits(attempt) for attempt in former):
+            return False
+        for attempt in former:
+            shutil.rmtree(attempt, ignore_errors=True)
+        return True
 
     def scores(self, scores: dict[str, SplitScore], best: float) -> None:
         """Each split's figures as summary, its languages and confusion matrix as tables."""
@@ -179,8 +204,13 @@ class WandbRun:
         self.run.finish(exit_code=code)
         wandb.teardown()
         if offline:
-            attempts = sorted((self.folder / "wandb").glob("offline-run-*"))
-            say(f"W&B: wandb sync {shlex.join(str(path) for path in attempts)}")
+            waiting = sorted(str(attempt) for attempt in self.attempts() if waits(attempt))
+            say(f"W&B: wandb sync {shlex.join(waiting)}")
+
+
+def waits(attempt: Path) -> bool:
+    """Whether one of wandb's folders has yet to be synchronised."""
+    return attempt.name.startswith("offline-") and not any(attempt.glob("*.synced"))
 
 
 def confusion_chart(title: str, score: SplitScore) -> Any:
