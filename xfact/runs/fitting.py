@@ -103,9 +103,7 @@ def make_model(config: Config, labels: list[str]) -> Model:
     return instantiate(config.model, **runtime)
 
 
-def fit_epochs(
-    config: Config, model: Verifier, data: FitSplit, folder: Path, stop: Stop, loggers: Loggers
-) -> Fitted:
+def fit_epochs(config: Config, model: Verifier, data: FitSplit, folder: Path, stop: Stop, loggers: Loggers) -> Fitted:
     """Train epoch by epoch and put the best epoch's weights into the model."""
     model.seed = config.seed
     if config.optim.class_weights == "balanced":
