@@ -112,7 +112,10 @@ def test_help_is_immediate(tmp_path):
     done = succeed("--help", cwd=tmp_path)
     assert time.perf_counter() - start < 3  # a second on an idle machine
     assert "python run.py -m seed=1,2,3,4 model=attn_ea" in done.stdout
-    for group in ("model: attn_ea, claim_only, linear, majority, mean_ea", "preset: authors_code, paper, smoke"):
+    for group in (
+        "model: attn_ea, claim_only, linear, majority, mean_ea",
+        "preset: authors_code, benchmark, paper, smoke",
+    ):
         assert group in done.stdout
 
 

@@ -24,7 +24,11 @@ def record(folder) -> dict:
 
 
 def files(out) -> dict:
-    return {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file() and ".sweeps" not in path.parts}
+    return {
+        path: path.stat().st_mtime_ns
+        for path in out.rglob("*")
+        if path.is_file() and not {".sweeps", ".locks"} & set(path.parts)
+    }
 
 
 def same_predictions(a, b) -> bool:

@@ -90,6 +90,8 @@ class Verifier(LightningModule):
 
     def on_validation_epoch_end(self) -> None:
         """Macro-F1 (union of classes) and loss over dev, from the rows themselves; NaN if any logit is."""
+        if self.trainer.sanity_checking:
+            return
         self.records = self.gathered()
         dataset = self.trainer.datamodule.dev.dataset  # type: ignore[attr-defined]
         logits, _ = collected(self.records)

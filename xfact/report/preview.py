@@ -20,7 +20,7 @@ from xfact.runs.states import LEFT, State, counts, folder_of, state
 from xfact.runs.train import lacking_splits, to_save
 from xfact.runs.words import bare
 
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def preview(jobs: list[Config], axes: list[list[str]], at_once: int, words: str) -> None:
@@ -117,7 +117,7 @@ def seconds_by_kind(outs: set[str], models: set[str]) -> dict[str, list[float]]:
         if result is None or result.status != "finished" or result.resumed_from_step or result.model not in models:
             continue
         if config.is_file():
-            found[kind(yaml.load(config.read_text(encoding="utf-8"), Loader))].append(result.seconds)
+            found[kind(yaml.load(config.read_text(encoding="utf-8"), SafeLoader))].append(result.seconds)
     return found
 
 

@@ -116,7 +116,7 @@ def leave_if_alone(number: int) -> None:
 
 
 def children() -> list[int]:
-    """The processes that this one started, but for joblib's helper that only watches for its end (Linux)."""
+    """The processes that this one started, but for a launcher's helper that only watches for its end (Linux)."""
     found = []
     for file in Path("/proc/self/task").glob("*/children"):
         found += [int(word) for word in file.read_text().split()]
