@@ -108,9 +108,12 @@ def test_a_bad_row_is_named_by_file_and_line(tmp_path):
 
 def test_help_is_immediate(tmp_path):
     command("--help", cwd=tmp_path)  # a warm disk
-    start = time.perf_counter()
-    done = succeed("--help", cwd=tmp_path)
-    assert time.perf_counter() - start < 3  # a second on an idle machine
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        done = command("--help", cwd=tmp_path)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 1
     assert "python run.py -m seed=1,2,3,4 model=attn_ea" in done.stdout
     for group in (
         "model: attn_ea, claim_only, linear, majority, mean_ea",

@@ -20,7 +20,13 @@ from xfact.runs.states import LEFT, State, counts, folder_of, state
 from xfact.runs.train import lacking_splits, to_save
 from xfact.runs.words import bare
 
-SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C, where PyYAML was built with it
+
+
+def read_yaml(path: Path) -> Any:
+    """The content of a YAML file."""
+    text = path.read_text(encoding="utf-8")
+    return yaml.load(text, SafeLoader)
 
 
 def preview(jobs: list[Config], axes: list[list[str]], at_once: int, words: str) -> None:
@@ -117,7 +123,7 @@ def seconds_by_kind(outs: set[str], models: set[str]) -> dict[str, list[float]]:
         if result is None or result.status != "finished" or result.resumed_from_step or result.model not in models:
             continue
         if config.is_file():
-            found[kind(yaml.load(config.read_text(encoding="utf-8"), SafeLoader))].append(result.seconds)
+            found[kind(read_yaml(config))].append(result.seconds)
     return found
 
 

@@ -4,12 +4,10 @@ import os
 import sys
 from pathlib import Path
 
-import yaml
-
 from xfact.config import Config
 from xfact.errors import UserError
 from xfact.report.grid import Table, rich_table, stdout_console
-from xfact.report.preview import SafeLoader, many, name_of
+from xfact.report.preview import many, name_of, read_yaml
 from xfact.report.runs import run_folders
 from xfact.runs.states import LEFT, counts, state
 from xfact.runs.words import command, with_out
@@ -41,5 +39,5 @@ def last_sweep(out: Path) -> str | None:
     files = sorted((out / ".sweeps").rglob("multirun.yaml"), key=lambda path: path.stat().st_mtime)
     if not files:
         return None
-    saved = yaml.load(files[-1].read_text(encoding="utf-8"), SafeLoader)
+    saved = read_yaml(files[-1])
     return command(saved["hydra"], sweep=True)
