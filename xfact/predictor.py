@@ -13,12 +13,10 @@ from xfact.config import AugmentConfig, DataConfig, EvidenceConfig, TrainerConfi
 from xfact.data.corpus import Corpus
 from xfact.data.inputs import Inputs, Split
 from xfact.data.modules import SplitData
-from xfact.data.tokens import Tokeniser
 from xfact.errors import DataError
 from xfact.models import store
 from xfact.runs import lightning
 from xfact.runs.fitting import outputs
-from xfact.runs.threads import use_threads
 from xfact.schema import SNIPPETS, Claim
 from xfact.screen import warn
 
@@ -32,9 +30,8 @@ class Predictor:
     def __init__(self, folder: Path, progress: bool = False, threads: int | None = None) -> None:
         place = folder / "model" if (folder / "model" / "xfact.json").is_file() else folder
         self.card = store.read_card(place)
-        lightning.prepare(0, use_threads(threads or self.card.threads))
+        lightning.prepare(0, threads or self.card.threads)
         self.model = store.load(place, self.card)
-        tokeniser = None if self.card.encoder is None else Tokeniser(str(place / "encoder"), self.card.max_length)
         self.trainer = TrainerConfig(eval_batch_size=self.card.eval_batch_size, progress=progress)
         self.inputs = Inputs(
             Corpus(DataConfig()),
@@ -43,7 +40,7 @@ class Predictor:
             self.card.text,
             self.card.labels,
             store.model_class(self.card.target).layout,
-            tokeniser,
+            store.tokeniser(place, self.card),
             cache=Path(),
         )
 

@@ -38,13 +38,7 @@ STILL = OptimConfig(lr=1e-15)  # weights stay as they are
 pytestmark = pytest.mark.filterwarnings("ignore:.*val_dataloader", "ignore:.*LeafSpec", "ignore:.*returned `None`")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Small products are as quick on one thread, and a busy machine does not slow it down."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 class Seen(Callback):

@@ -18,6 +18,7 @@ def _punctuation() -> dict[int, None]:
     return dict.fromkeys(point for point in points if unicodedata.category(chr(point))[0] in "PS")
 
 
+@cache  # the claims of train are held against those of every split
 def normalised(claim: str) -> str:
     """The claim in NFKC, case folded, without punctuation and symbols, white space folded to single spaces.
 

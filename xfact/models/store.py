@@ -10,6 +10,7 @@ from safetensors import SafetensorError
 
 from xfact.config import Config
 from xfact.data.text import TextOptions
+from xfact.data.tokens import Tokeniser
 from xfact.errors import DataError
 from xfact.evaluation.record import Strict
 from xfact.files import write_text
@@ -92,6 +93,11 @@ def read_card(folder: Path) -> Card:
         raise DataError(f"{path}: not a model of this version ({error.errors()[0]['msg']})") from None
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not a model of this version ({error})") from None
+
+
+def tokeniser(folder: Path, card: Card) -> Tokeniser | None:
+    """The saved model's tokeniser; None for a model without an encoder."""
+    return None if card.encoder is None else Tokeniser(str(folder / "encoder"), card.max_length)
 
 
 def load(folder: Path, card: Card) -> Any:

@@ -12,7 +12,7 @@ from xfact.config import Config
 from xfact.errors import Failure
 from xfact.runs.result import Result, read_result
 from xfact.runs.signals import Interrupted, die_with_parent
-from xfact.runs.threads import available_cores, jobs_at_once
+from xfact.runs.threads import share
 
 JOB = "job.json"
 
@@ -52,13 +52,13 @@ def run_group(config: Config, folder: Path) -> Result:
     folder.mkdir(parents=True, exist_ok=True)
     job = folder / JOB
     job.write_text(config.model_dump_json(), encoding="utf-8")
-    share = config.trainer.threads or max(1, available_cores() // jobs_at_once() // config.trainer.devices)
+    threads = config.trainer.threads or share(config.trainer.devices)
     words = [sys.executable, "-m", "xfact.runs.worker", str(job), str(config.trainer.devices)]
     kept = {key: value for key, value in os.environ.items() if key not in ("MASTER_ADDR", "MASTER_PORT")}
     number = None
     with subprocess.Popen(
         words,
-        env=kept | {"OMP_NUM_THREADS": str(share), "PYTHONPATH": os.pathsep.join(sys.path)},
+        env=kept | {"OMP_NUM_THREADS": str(threads), "PYTHONPATH": os.pathsep.join(sys.path)},
         preexec_fn=die_with_parent,
     ) as process:
         while True:

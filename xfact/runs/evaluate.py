@@ -84,12 +84,10 @@ def saved_config(folder: Path) -> Config:
 
 def load_model(folder: Path) -> tuple[Any, Any]:
     """The saved model of a run and its tokeniser, which is None for a model without an encoder."""
-    from xfact.data.tokens import Tokeniser
     from xfact.models import store
 
     card = store.read_card(folder / "model")
-    tokeniser = None if card.encoder is None else Tokeniser(str(folder / "model" / "encoder"), card.max_length)
-    return store.load(folder / "model", card), tokeniser
+    return store.load(folder / "model", card), store.tokeniser(folder / "model", card)
 
 
 def training_claims(run: Config) -> list[Claim] | None:

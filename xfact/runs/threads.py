@@ -11,11 +11,16 @@ def use_threads(threads: int | None) -> int:
 
     from xfact.data.tokens import limit_tokenizer_threads
 
-    count = threads or max(1, available_cores() // jobs_at_once() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+    count = threads or share(int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     os.environ["OMP_NUM_THREADS"] = str(count)
     torch.set_num_threads(count)
     limit_tokenizer_threads(count)
     return count
+
+
+def share(processes: int) -> int:
+    """The cores of each of so many processes of this job."""
+    return max(1, available_cores() // jobs_at_once() // processes)
 
 
 def available_cores() -> int:

@@ -57,7 +57,7 @@ def train(config: Config) -> Path:
         elif needs_group(config):
             result = run_group(config, folder)
         else:
-            result = run(config, corpus, folder, run_hash(parts), splits, stop)
+            result = run(config, corpus, folder, parts, splits, stop)
     say(one_line(result))
     return folder
 
@@ -65,8 +65,7 @@ def train(config: Config) -> Path:
 def train_rank(config: Config, folder: Path, stop: Stop) -> None:
     """One rank of a process group that `train` started for the run of this folder."""
     corpus = Corpus(config.data)
-    digest = run_hash(identity(config, corpus))
-    run(config, corpus, folder, digest, asked_splits(config, corpus), stop)
+    run(config, corpus, folder, identity(config, corpus), asked_splits(config, corpus), stop)
 
 
 def keep_aside(folder: Path, out: Path) -> None:
@@ -79,19 +78,24 @@ def keep_aside(folder: Path, out: Path) -> None:
 
 
 def run(
-    config: Config, corpus: Corpus, folder: Path, digest: str, splits: dict[str, dict[str, Any]], stop: Stop
+    config: Config,
+    corpus: Corpus,
+    folder: Path,
+    parts: dict[str, Any],
+    splits: dict[str, dict[str, Any]],
+    stop: Stop,
 ) -> Result:
     """A run in its folder, fresh or from where it was stopped."""
     start = time.perf_counter()
     if not rank():
         make_folder(config, folder)
     before = read_result(folder)
-    result = opening(config, corpus, digest)
+    result = opening(config, corpus, parts)
     if before is not None and before.threads and config.trainer.threads is None:
         result.threads = before.threads  # threads change bits: a run goes on with as many as it began with
     if before is not None and before.versions != result.versions:
         warn("this run was begun by another version of the code, the libraries or the data")
-    with recorded(folder, result), opened(config, folder, digest) as loggers:
+    with recorded(folder, result), opened(config, folder, result.identity) as loggers:
         train_and_test(config, corpus, folder, result, splits, stop, loggers)
         result.seconds = time.perf_counter() - start
         result.status = "finished"
@@ -225,12 +229,12 @@ def to_save(config: Config) -> dict[str, Any]:
     return plain
 
 
-def opening(config: Config, corpus: Corpus, digest: str) -> Result:
-    """The result of a run that has just begun."""
+def opening(config: Config, corpus: Corpus, parts: dict[str, Any]) -> Result:
+    """The result of a run of this identity that has just begun."""
     fit = config.split["fit"]
     return Result(
         status="running",
-        identity=digest,
+        identity=run_hash(parts),
         seed=config.seed,
         model=config.model_name,
         metadata=config.metadata,
@@ -243,7 +247,7 @@ def opening(config: Config, corpus: Corpus, digest: str) -> Result:
         encoder=config.encoder.name if config.uses_encoder else None,
         data=corpus.name,
         caveats=corpus.caveats,
-        settings=settings(identity(config, corpus)),
+        settings=settings(parts),
         precision=config.trainer.precision,
         threads=config.trainer.threads or 0,
         world_size=world_size(config),
