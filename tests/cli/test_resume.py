@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from cli.conftest import RUN, command, environment, quick, run_folders, succeed
 
-from xfact.runs.checkpoints import found, is_whole, step_of
+from xfact.runs.resume import found, is_whole, step_of
 
 # 25 steps an epoch, with dropout; several seconds of training.
 WORDS = ("model=attn_ea", "data.limit=200", "trainer.max_epochs=3", "trainer.threads=1", "split=[alpha1,alpha3]")

@@ -13,7 +13,7 @@ import pytest
 from cli.conftest import RUN, command, environment, quick, run_folders
 from cli.test_resume import checkpoints, processes_in, record, start, until
 
-from xfact.runs.checkpoints import step_of
+from xfact.runs.resume import step_of
 
 DDP = ("trainer=ddp", "trainer.accelerator=cpu", "trainer.threads=1")
 PLAIN = ("preset=smoke", "model=attn_ea", "model.dropout=0", "trainer.threads=1", "split=[alpha1,alpha3]")

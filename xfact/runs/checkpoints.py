@@ -3,7 +3,6 @@
 import math
 import signal
 import time
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ from xfact.config import CheckpointConfig
 from xfact.errors import Failure
 from xfact.files import temporary
 from xfact.runs.result import Best
+from xfact.runs.resume import file_name, found
 from xfact.runs.signals import Interrupted, Stop
-from xfact.screen import say, warn
 
 KEPT = 2  # resume checkpoints: the newest may be torn
 
@@ -75,11 +74,6 @@ class Checkpoints(Callback):
                 state = {name: value.detach().cpu() for name, value in pl_module.state_dict().items()}
                 with temporary(self.folder / self.file) as unfinished:
                     write(lambda: torch.save(state, unfinished), self.folder / self.file)
-        if trainer.is_global_zero and not any(hasattr(callback, "progress") for callback in callbacks(trainer)):
-            loss = trainer.callback_metrics.get("train/loss_step", torch.tensor(math.nan))
-            last = "" if math.isnan(loss) else f", last loss {float(loss):.3f}"
-            place = f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}"
-            say(f"{place}: dev macro-F1 {100 * score:.1f}{last}")
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Save after an epoch's dev evaluation."""
@@ -99,7 +93,7 @@ class Checkpoints(Callback):
 
     def save(self, trainer: pl.Trainer) -> None:
         """Write a resume checkpoint, then remove what the kept ones do not need."""
-        path = self.folder / f"resume-{trainer.global_step:08d}.ckpt"
+        path = self.folder / file_name(trainer.global_step)
         unfinished = self.folder / ".resume.tmp"
         write(lambda: trainer.save_checkpoint(unfinished), path)  # every rank takes part, the first writes
         if not trainer.is_global_zero:
@@ -120,11 +114,6 @@ class Checkpoints(Callback):
         return torch.load(self.folder / self.file, weights_only=True)
 
 
-def callbacks(trainer: pl.Trainer) -> list[Callback]:
-    """A trainer's callbacks."""
-    return trainer.callbacks  # type: ignore[attr-defined]
-
-
 def write(writing: Any, path: Path) -> None:
     """Write a checkpoint; Failure if it cannot be (a full disk)."""
     try:
@@ -134,32 +123,3 @@ def write(writing: Any, path: Path) -> None:
             f"{path}: the checkpoint could not be written ({str(error).splitlines()[0]}); make room, then the same "
             "command goes on from the one before"
         ) from None
-
-
-def found(folder: Path) -> list[Path]:
-    """Resume checkpoints, oldest first."""
-    return sorted(folder.glob("resume-*.ckpt"))
-
-
-def newest(folder: Path) -> Path | None:
-    """The newest whole resume checkpoint; a torn one is named and put aside."""
-    for path in reversed(found(folder)):
-        if is_whole(path):
-            return path
-        warn(f"{path}: a torn checkpoint, put aside; the one before is used")
-        path.replace(path.with_name(f"torn-{path.name}"))
-    return None
-
-
-def is_whole(path: Path) -> bool:
-    """Whether a checkpoint (a zip file) is complete and its checksums agree."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.testzip() is None
-    except (zipfile.BadZipFile, OSError, EOFError):
-        return False
-
-
-def step_of(path: Path) -> int:
-    """The optimiser step after which a resume checkpoint was written."""
-    return int(path.stem.removeprefix("resume-"))

@@ -23,10 +23,11 @@ from xfact.models import store
 from xfact.models.linear import Linear
 from xfact.models.verifier import Verifier, collected
 from xfact.runs import lightning
-from xfact.runs.checkpoints import Checkpoints, newest, step_of
+from xfact.runs.checkpoints import Checkpoints
 from xfact.runs.loggers import Loggers
 from xfact.runs.metrics import MetricsFile
 from xfact.runs.result import Best
+from xfact.runs.resume import newest, step_of
 from xfact.runs.signals import Stop
 from xfact.screen import say
 

@@ -1,6 +1,7 @@
 """Lightning as this suite uses it: quiet, seeded, without its own checkpoints and samplers."""
 
 import logging
+import math
 import os
 import warnings
 from typing import Any
@@ -20,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from xfact.config import OptimConfig, TrainerConfig
 from xfact.runs.devices import is_one_of_many
 from xfact.runs.threads import jobs_at_once, use_threads
-from xfact.screen import console
+from xfact.screen import console, say
 
 
 def prepare(seed: int, threads: int | None) -> int:
@@ -43,8 +44,8 @@ def prepare(seed: int, threads: int | None) -> int:
 def make_trainer(trainer: TrainerConfig, optim: OptimConfig | None = None, **extra: Any) -> pl.Trainer:
     """A trainer of the config; without `optim` it only evaluates."""
     callbacks = extra.pop("callbacks", [])
-    if trainer.progress and console.is_terminal and jobs_at_once() == 1:
-        callbacks = [*callbacks, Bar()]
+    shows_bar = trainer.progress and console.is_terminal and jobs_at_once() == 1
+    callbacks = [*callbacks, Bar() if shows_bar else Lines()]
     if optim is not None:
         extra |= {
             "gradient_clip_val": optim.clip_norm,
@@ -88,6 +89,18 @@ def device_name(trainer: pl.Trainer) -> str:
     """cpu, or the GPU's name."""
     device = trainer.strategy.root_device
     return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+
+
+class Lines(Callback):
+    """A line after each epoch, where no bar is shown."""
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Epoch, dev score and last loss."""
+        figures = trainer.callback_metrics
+        score = float(figures["dev/macro_f1"])
+        loss = float(figures.get("train/loss_step", math.nan))
+        last = "" if math.isnan(loss) else f", last loss {loss:.3f}"
+        say(f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}: dev macro-F1 {100 * score:.1f}{last}")
 
 
 class Rate(TextColumn):

@@ -9,6 +9,7 @@ from xfact.errors import DataError
 from xfact.runs.identity import identity, run_folder, run_hash
 from xfact.runs.lock import held_by, lock_path
 from xfact.runs.result import FILE, Result, read_result
+from xfact.runs.resume import found, step_of
 
 NAMES = ("finished", "running", "interrupted", "stopped", "failed", "unreadable", "missing")
 LEFT = ("interrupted", "stopped", "failed", "missing")  # what the same command would run
@@ -51,8 +52,8 @@ def state(folder: Path) -> State:
 
 def last_step(folder: Path) -> str:
     """The step from which the run would go on, in words."""
-    steps = sorted(path.stem.removeprefix("resume-") for path in folder.glob("checkpoints/resume-*.ckpt"))
-    return f"at step {int(steps[-1])}" if steps else "before its first checkpoint"
+    checkpoints = found(folder / "checkpoints")
+    return f"at step {step_of(checkpoints[-1])}" if checkpoints else "before its first checkpoint"
 
 
 def counts(states: list[State]) -> str:
