@@ -81,18 +81,8 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
 
 def options_first(words: list[str]) -> list[str]:
     """Hydra's own options before the overrides: its parser refuses an override that stands after an option."""
-    with_value = {
-        "--config-dir",
-        "-cd",
-        "--config-name",
-        "-cn",
-        "--config-path",
-        "-cp",
-        "--package",
-        "-p",
-        "--cfg",
-        "-c",
-    }
+    long = {"--config-dir", "--config-name", "--config-path", "--package", "--cfg"}
+    with_value = long | {"-cd", "-cn", "-cp", "-p", "-c"}
     options: list[str] = []
     overrides: list[str] = []
     for before, word in zip(["", *words], words, strict=False):
@@ -171,8 +161,8 @@ def run_job(composed: DictConfig) -> None:
 
 def outcome_of(config: Config) -> dict[str, Any]:
     """Do what a job's config asks for; the folder of a run, or that another job of the sweep is the same one."""
-    from xfact.runs.sweep import is_another
     from xfact.runs.words import COMMAND, command
+    from xfact.sweep import is_another
 
     hydra: Any = OmegaConf.to_container(HydraConfig.get(), resolve=False)
     os.environ[COMMAND] = command(hydra)
@@ -204,7 +194,7 @@ def close(ended: list[dict[str, Any]], sweep: bool) -> int:
     """The exit code, after the last screen: a run's scores, or a sweep's table."""
     codes = [outcome["code"] for outcome in ended]
     if sweep and ended:
-        from xfact.runs.sweep import print_sweep
+        from xfact.sweep import print_sweep
 
         print_sweep(ended)
         return 1 if any(outcome["code"] and not outcome.get("skipped") for outcome in ended) else 0

@@ -15,7 +15,7 @@ import xfact.cli  # noqa: F401 # its resolver
 from xfact.config import Config, CsvConfig, LoggerConfig, TensorboardConfig, WandbConfig, parse
 from xfact.data.corpus import Corpus
 from xfact.runs.identity import identity, run_folder, run_hash
-from xfact.runs.sweep import axes
+from xfact.sweep import axes
 
 
 def config(*words: str) -> Config:

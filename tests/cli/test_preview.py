@@ -18,7 +18,7 @@ from omegaconf import OmegaConf
 
 import xfact.cli  # noqa: F401 # its resolver
 from xfact.runs.lock import lock_path
-from xfact.runs.sweep import axes, jobs
+from xfact.sweep import axes, jobs
 
 WORDS = ("preset=smoke", "model=majority")
 
