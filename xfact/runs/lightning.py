@@ -54,6 +54,9 @@ def make_trainer(trainer: TrainerConfig, optim: OptimConfig | None = None, **ext
     return pl.Trainer(
         accelerator=trainer.accelerator,
         devices=trainer.devices,
+        num_nodes=trainer.nodes,
+        strategy=strategy(trainer),
+        plugins=[environment()],
         precision=trainer.precision,
         max_epochs=trainer.max_epochs,
         callbacks=callbacks,
