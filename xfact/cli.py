@@ -19,9 +19,9 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from xfact.config import Config, parse
-from xfact.errors import UserError
+from xfact.errors import Failure, UserError, first_line
 from xfact.runs.lock import Elsewhere
-from xfact.runs.loggers import check_loggers
+from xfact.runs.loggers import SWEEP, check_loggers, sweep_name
 from xfact.runs.signals import MAIN, Interrupted, begin_job, is_worker, leave_if_alone, pass_on
 
 TASKS = {
@@ -56,6 +56,7 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
     sys.argv = [argv[0], *(quoted(word, sweep) for word in options_first(argv[1:]))]
     os.environ[MAIN] = str(os.getpid())
     if sweep:
+        os.environ[SWEEP] = sweep_name()
         signal.signal(signal.SIGTERM, pass_on)
         signal.signal(signal.SIGINT, pass_on)
     with tempfile.TemporaryDirectory() as folder:
@@ -68,10 +69,10 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
             number = error.number
         except KeyboardInterrupt:
             number = signal.SIGINT
-        except (UserError, HydraException, OmegaConfBaseException) as error:
+        except (UserError, Failure, HydraException, OmegaConfBaseException) as error:
             if "debug=true" in argv:
                 traceback.print_exc()
-            return fail(one_line(error), 2)
+            return fail(one_line(error), 1 if isinstance(error, Failure) else 2)
         code = close(outcomes(), sweep)
         if number is None:
             return code
@@ -135,20 +136,28 @@ def checked(plain: Any, overrides: list[str]) -> Config:
 
 
 def run_job(composed: DictConfig) -> None:
-    """Run one job's task and note how it ended; nothing is raised, since Hydra would add lines of its own."""
+    """Run one job's task and note how it ended; no error is raised, since Hydra would add lines of its own."""
+    outcome = ending(lambda: outcome_of(typed(composed)), composed.get("debug") is True)
+    outcome["job"] = " ".join(HydraConfig.get().overrides.task)
+    number = outcome.get("interrupted")
+    if number:
+        leave_if_alone(number)
+    note(outcome)
+    if number and not is_worker():
+        raise Interrupted(number)
+
+
+def ending(work: Callable[[], dict[str, Any]], debug: bool) -> dict[str, Any]:
+    """How a job's work ended, as the sweep's last screen counts it."""
     outcome: dict[str, Any] = {"code": 0}
     try:
         begin_job()
         outcome["begun"] = True
-        outcome |= outcome_of(typed(composed))
+        outcome |= work()
     except Interrupted as error:
-        leave_if_alone(error.number)
         outcome |= {"code": 128 + error.number, "interrupted": error.number}
-        if not is_worker():
-            note(outcome)
-            raise
     except Exception as error:
-        if composed.get("debug") is True:
+        if debug:
             traceback.print_exc()
         usage = isinstance(error, UserError | HydraException | OmegaConfBaseException)
         outcome["code"] = 2 if usage else 1
@@ -156,7 +165,7 @@ def run_job(composed: DictConfig) -> None:
         if isinstance(error, Elsewhere):
             outcome["skipped"] = True
         fail(outcome["error"], outcome["code"])
-    note(outcome)
+    return outcome
 
 
 def outcome_of(config: Config) -> dict[str, Any]:
@@ -173,6 +182,11 @@ def outcome_of(config: Config) -> dict[str, Any]:
         return {}
     if is_another(HydraConfig.get()):
         return {"same": True}
+    return perform(config)
+
+
+def perform(config: Config) -> dict[str, Any]:
+    """Run the task of a config; the run's folder if it makes one."""
     module, _, name = TASKS[config.task].partition(":")
     folder = getattr(importlib.import_module(module), name)(config)
     return {"folder": None if folder is None else str(folder)}
@@ -211,8 +225,6 @@ def one_line(error: BaseException) -> str:
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, choice = str(error.missing_cfg_file).rpartition("/")
         return f"{group}={choice}: " + offer(choice, error.options or choices(group))
-    if isinstance(error, UserError):
-        return str(error)
     lines = str(error).splitlines() or [""]
     if isinstance(error, OverrideParseException):
         return f"{error.override}: {lines[0]}; quote the value for Hydra, as in key='\"value\"'"
@@ -231,7 +243,7 @@ def one_line(error: BaseException) -> str:
         return f"{key}: a value is needed; set {key}=..."
     if isinstance(error, HydraException | OmegaConfBaseException):
         return f"{key}: {lines[0]}" if key and key not in lines[0] else lines[0]
-    return f"{type(error).__name__}: {lines[0]}"
+    return first_line(error)
 
 
 def offer(name: str, known: Any) -> str:

@@ -11,3 +11,9 @@ class DataError(UserError):
 
 class Failure(Exception):
     """A run that could not be finished, though usage and data were right: one line, exit code 1."""
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, after its kind unless it is one of ours."""
+    text = (str(error).splitlines() or [""])[0]
+    return text if isinstance(error, UserError | Failure) else f"{type(error).__name__}: {text}".rstrip(": ")

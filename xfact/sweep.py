@@ -14,7 +14,6 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from xfact.config import Config
-from xfact.runs.loggers import SWEEP, sweep_name
 from xfact.runs.threads import JOBS, available_cores
 
 PLAN = "XFACT_PLAN"  # how many jobs the sweep has, and which of them are the same run as an earlier one
@@ -48,7 +47,6 @@ class Sweep(Callback):
         at_once = config.hydra.launcher.get("n_jobs", 1)
         at_once = min(len(set(folders)), available_cores() if at_once < 0 else at_once)
         os.environ[JOBS] = str(at_once)
-        os.environ[SWEEP] = sweep_name(list(config.hydra.overrides.task))
         firsts = {folder: number for number, folder in reversed(list(enumerate(folders)))}
         same = [number for number, folder in enumerate(folders) if firsts[folder] != number]
         os.environ[PLAN] = json.dumps({"jobs": len(configs), "same": same})
@@ -65,6 +63,10 @@ def announce(config: DictConfig, configs: list[Config], runs: int, at_once: int)
     if any(one.preview for one in configs):
         hydra: Any = OmegaConf.to_container(config.hydra, resolve=False)
         preview(configs, words, config.hydra.launcher.get("array_parallelism", at_once), command(hydra, sweep=True))
+        if "array_parallelism" in config.hydra.launcher:
+            from xfact.slurm import print_scripts
+
+            print_scripts(config)
         sys.exit(0)
     if line := repeated(len(configs), runs, words):
         say(line)
@@ -144,7 +146,7 @@ def print_sweep(ended: list[dict[str, Any]]) -> None:
         print_mean_table(results)
     begun = [outcome for outcome in ended if outcome.get("begun")]
     skipped = [outcome for outcome in begun if outcome.get("skipped")]
-    stopped = [outcome for outcome in begun if "interrupted" in outcome]
+    stopped = [outcome for outcome in begun if "interrupted" in outcome or "stopped" in outcome]
     failed = [outcome for outcome in begun if "error" in outcome and not outcome.get("skipped")]
     same = [outcome for outcome in begun if outcome.get("same")]
     number = max(json.loads(os.environ.get(PLAN, "{}")).get("jobs", 0), len(ended))
@@ -160,4 +162,7 @@ def print_sweep(ended: list[dict[str, Any]]) -> None:
     for outcome in skipped:
         say(f"skipped: {outcome['error']}")
     for outcome in failed:
-        say(f"failed: {outcome['error']}")
+        say(f"failed: {outcome['job']}: {outcome['error']}")
+    for outcome in stopped:
+        if "stopped" in outcome:
+            say(f"interrupted: {outcome['stopped']}; the same command goes on")

@@ -95,7 +95,7 @@ def test_each_state_is_told_with_its_reason(tmp_path):
     (folders[2] / "checkpoints").mkdir()
     for step in (7, 14):
         (folders[2] / "checkpoints" / f"resume-{step:08d}.ckpt").touch()
-    change(folders[3], status="failed", error="Failure: the loss is nan")
+    change(folders[3], status="failed", error="the loss is nan")
     change(folders[4], status="running")
     change(folders[5], status="running")
     change(folders[6], format=2)
@@ -106,7 +106,7 @@ def test_each_state_is_told_with_its_reason(tmp_path):
     found = states(said)
     assert found[1] == "finished"
     assert found[2] == "interrupted at step 14 (Interrupted: SIGTERM)"
-    assert found[3] == "failed Failure: the loss is nan"
+    assert found[3] == "failed the loss is nan"
     assert found[4] == "stopped before its first checkpoint; its process ended without a word"
     assert found[5].startswith("running process ")
     assert found[6].startswith("unreadable not a result of this version (format")

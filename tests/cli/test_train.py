@@ -162,7 +162,7 @@ def test_a_run_that_fails_says_why_and_has_no_scores(tmp_path):
     words = ("preset=smoke", "model=claim_only")
     done = quick(*words, "optim.lr=1e30", "optim.clip_norm=null", cwd=tmp_path)
     assert done.returncode == 1
-    assert "error: Failure: the loss is nan at epoch 0" in done.stderr
+    assert "error: the loss is nan at epoch 0" in done.stderr
     assert "Traceback" not in done.stderr
     (failed,) = run_folders(tmp_path / "runs")
     result = record(failed)

@@ -132,6 +132,6 @@ def test_torchrun_by_hand_is_one_run(tmp_path):
 
 def test_several_nodes_say_how_they_are_started(tmp_path):
     done = quick("preset=smoke", *DDP, "trainer.nodes=2", cwd=tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "srun" in done.stderr
     assert "torchrun" in done.stderr

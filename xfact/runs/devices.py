@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from xfact.config import Config
-from xfact.errors import Failure
+from xfact.errors import Failure, UserError
 from xfact.runs.result import Result, read_result
 from xfact.runs.signals import Interrupted, die_with_parent
 from xfact.runs.threads import share
@@ -29,20 +29,32 @@ def rank() -> int:
 
 def is_one_of_many() -> bool:
     """Whether torchrun or srun started this process as one of several of a job."""
+    return group_size() > 1
+
+
+def group_size() -> int:
+    """How many processes torchrun or srun started; a batch script's own process is no task of srun's."""
     if "TORCHELASTIC_RUN_ID" in os.environ:
-        return int(os.environ["WORLD_SIZE"]) > 1
-    return "SLURM_PROCID" in os.environ and int(os.environ.get("SLURM_NTASKS", "1")) > 1
+        return int(os.environ["WORLD_SIZE"])
+    return int(os.environ.get("SLURM_STEP_NUM_TASKS", "1"))
 
 
 def needs_group(config: Config) -> bool:
     """Whether this process must start others for the job."""
+    asked = config.trainer.devices * config.trainer.nodes
+    if is_one_of_many() and asked != group_size():
+        raise UserError(
+            f"{group_size()} processes were started, but trainer.devices={config.trainer.devices} on "
+            f"trainer.nodes={config.trainer.nodes} are {asked}"
+        )
     if world_size(config) == 1 or is_one_of_many():
         return False
     if config.trainer.nodes > 1:
-        raise Failure(
-            f"trainer.nodes={config.trainer.nodes}: start one process a device, with srun "
-            f"(--ntasks={world_size(config)}) or torchrun (--nnodes={config.trainer.nodes} "
-            f"--nproc-per-node={config.trainer.devices} --rdzv-backend=c10d --rdzv-endpoint=<host>:<port> run.py ...)"
+        nodes, devices = config.trainer.nodes, config.trainer.devices
+        raise UserError(
+            f"trainer.nodes={nodes}: start one process a device, with srun (--nodes={nodes} "
+            f"--ntasks-per-node={devices}) or torchrun (--nnodes={nodes} --nproc-per-node={devices} "
+            "--rdzv-backend=c10d --rdzv-endpoint=<host>:<port> run.py ...)"
         )
     return True
 

@@ -1,6 +1,5 @@
 """Where a run can be followed beside its folder: Weights & Biases, TensorBoard. metrics.csv is always written."""
 
-import hashlib
 import importlib.util
 import json
 import os
@@ -14,22 +13,22 @@ from pathlib import Path
 from typing import Any, Literal
 
 from xfact.config import Config, LoggerConfig, WandbConfig
-from xfact.errors import UserError
+from xfact.errors import UserError, first_line
 from xfact.evaluation.record import SplitScore
 from xfact.files import write_text
 from xfact.runs.devices import rank
 from xfact.runs.result import Result
 from xfact.screen import say, warn
 
-SWEEP = "XFACT_SWEEP"  # the name that all jobs of one -m command share
+SWEEP = "XFACT_SWEEP"  # the name that all jobs of one -m command share, and the folder of its own files
 FIGURES = ("macro_f1", "macro_f1_gold", "macro_f1_7", "accuracy")
 NAME = 128  # characters that W&B keeps of a name
 WAIT = {"init_timeout": 30, "finish_timeout": 300}  # seconds, for a network that does not answer
 
 
-def sweep_name(overrides: list[str]) -> str:
-    """The name of a sweep that begins now: time, and a hash of what was asked for."""
-    return f"{datetime.now():%Y%m%d-%H%M%S}-{hashlib.sha256(json.dumps(overrides).encode()).hexdigest()[:6]}"
+def sweep_name() -> str:
+    """The name of a sweep that begins now: unlike that of any other."""
+    return f"{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 def check_loggers(logger: LoggerConfig) -> None:
@@ -250,8 +249,3 @@ def read_or_begin(path: Path, digest: str, group: str | None) -> dict[str, Any]:
     kept = {"id": f"{digest}-{secrets.token_hex(4)}", "group": group}
     write_text(path, json.dumps(kept) + "\n")
     return kept
-
-
-def first_line(error: Exception) -> str:
-    """What an error says, or its kind."""
-    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -24,8 +24,13 @@ def share(processes: int) -> int:
 
 
 def available_cores() -> int:
-    """Cores that this process may run on (a Slurm allocation or taskset may leave fewer than the machine has)."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Cores that this process may run on: what taskset leaves, and what Slurm gave its job or its task."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    given = int(os.environ.get("SLURM_CPUS_ON_NODE", cores))
+    if "SLURM_STEP_NUM_TASKS" in os.environ:
+        tasks = int(os.environ["SLURM_STEP_NUM_TASKS"]) / int(os.environ.get("SLURM_STEP_NUM_NODES", "1"))
+        given = int(os.environ.get("SLURM_CPUS_PER_TASK", given / tasks))
+    return max(1, min(cores, given))
 
 
 def jobs_at_once() -> int:

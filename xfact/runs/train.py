@@ -14,7 +14,7 @@ import yaml
 from xfact.config import Config, encoder_folder
 from xfact.data.corpus import EMBEDDED, Corpus, FileReport
 from xfact.data.evidence import test_source
-from xfact.errors import UserError
+from xfact.errors import UserError, first_line
 from xfact.evaluation.record import SplitScore
 from xfact.files import write_text
 from xfact.runs.devices import needs_group, rank, run_group, world_size
@@ -126,9 +126,8 @@ def recorded(folder: Path, result: Result) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        text = str(error).splitlines() or [""]
         result.status = "interrupted" if isinstance(error, Interrupted | KeyboardInterrupt) else "failed"
-        result.error = f"{type(error).__name__}: {text[0]}".rstrip(": ")
+        result.error = first_line(error)
         result.splits, result.dev = {}, None
         raise
     finally:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from xfact.config import Config
+from xfact.errors import first_line
 from xfact.runs.devices import rank
 from xfact.runs.signals import Interrupted, Stop, die_with_parent
 from xfact.screen import mute
@@ -40,8 +41,7 @@ def work(job: Path) -> int:
     except Interrupted as error:
         return 128 + error.number
     except Exception as error:
-        text = (str(error).splitlines() or [""])[0]
-        (job.parent / f".error-{rank()}").write_text(f"{type(error).__name__}: {text}", encoding="utf-8")
+        (job.parent / f".error-{rank()}").write_text(first_line(error), encoding="utf-8")
         return 1
     return 0
 
