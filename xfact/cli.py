@@ -20,6 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from xfact.config import Config, parse
 from xfact.errors import Failure, UserError, first_line
+from xfact.runs.devices import SHARED
 from xfact.runs.lock import Elsewhere
 from xfact.runs.loggers import SWEEP, check_loggers, sweep_name
 from xfact.runs.signals import MAIN, Interrupted, begin_job, is_worker, leave_if_alone, pass_on
@@ -34,7 +35,7 @@ TASKS = {
 }
 PATHS = {"out", "run", "runs", "input", "output", "data.source", "augment.source", "encoder.name"}
 GLOBAL_GROUPS = {"task", "preset", "variant", "experiments"}  # their keys are not under the group's name
-OUTCOMES = "XFACT_OUTCOMES"
+OUTCOMES = "outcomes.jsonl"  # in the folder that the processes of a command share
 
 # What fits the embedded tiny encoder, which trains from scratch, and what the paper used for pre-trained ones.
 RECIPES: dict[str, dict[str, Any]] = {
@@ -60,7 +61,7 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
         signal.signal(signal.SIGTERM, pass_on)
         signal.signal(signal.SIGINT, pass_on)
     with tempfile.TemporaryDirectory() as folder:
-        os.environ[OUTCOMES] = str(Path(folder) / "outcomes.jsonl")
+        os.environ[SHARED] = folder
         number = None
         try:
             job()
@@ -194,13 +195,13 @@ def perform(config: Config) -> dict[str, Any]:
 
 def note(outcome: dict[str, Any]) -> None:
     """Keep how a job ended, for the last screen and the exit code."""
-    with Path(os.environ[OUTCOMES]).open("a", encoding="utf-8") as file:
+    with Path(os.environ[SHARED], OUTCOMES).open("a", encoding="utf-8") as file:
         file.write(json.dumps(outcome) + "\n")
 
 
 def outcomes() -> list[dict[str, Any]]:
     """How the jobs of this command ended."""
-    path = Path(os.environ[OUTCOMES])
+    path = Path(os.environ[SHARED], OUTCOMES)
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
 
 

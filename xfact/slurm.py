@@ -79,11 +79,11 @@ def launch(config: DictConfig, numbers: Sequence[int]) -> None:
             note(outcome)
     options: Any = OmegaConf.to_container(config.hydra.launcher, resolve=True)
     waiting: dict[str, Job] = {}
-    for shape in dict.fromkeys(job.shape for job in left):
-        same = [job for job in left if job.shape == shape]
-        waiting |= submit(executor(options, same[0], place), same, place)
     with Stop():  # asked to stop, this process leaves at once
         try:
+            for shape in dict.fromkeys(job.shape for job in left):
+                same = [job for job in left if job.shape == shape]
+                waiting |= submit(executor(options, same[0], place), same, place)
             for slurm_id, state in ends(list(waiting)):
                 note(outcome_of(waiting[slurm_id], slurm_id, state, place))
         except Interrupted:

@@ -1,6 +1,7 @@
 """Several jobs at once on one machine share its cores, and what comes out is the same."""
 
 import json
+import re
 
 from cli.conftest import command, run_folders
 
@@ -28,3 +29,15 @@ def test_a_job_that_fails_does_not_stop_the_others(tmp_path):
     assert "Traceback" not in done.stderr
     states = [json.loads((folder / "result.json").read_text())["status"] for folder in run_folders(tmp_path / "runs")]
     assert sorted(states) == ["failed", "finished"]
+
+
+def test_jobs_at_once_have_gpus_of_their_own(tmp_path):
+    """Which they are is seen without one: torch finds no GPU behind the names here, and trains on the CPU."""
+    words = (*WORDS, "trainer=auto", "seed=1,2,3,4")
+    done = command(*words, cwd=tmp_path, CUDA_VISIBLE_DEVICES="4,5,6,7,9")
+    assert done.returncode == 0, done.stderr
+    told = re.findall(r"\[(.+)\] GPU (\S+) of 4,5,6,7,9", done.stderr)
+    assert sorted(part for _, part in told) == ["4,5", "6,7"]  # one line a process
+    more = command(*words, "trainer.devices=3", cwd=tmp_path, CUDA_VISIBLE_DEVICES="4,5,6,7,9")
+    assert more.returncode == 1
+    assert "trainer.devices=3: 2 jobs at once leave 2 to each; lower hydra.launcher.n_jobs" in more.stderr

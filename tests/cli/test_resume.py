@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -101,6 +102,30 @@ def test_a_stopped_run_ends_as_if_it_had_not_been(whole, tmp_path, number, step,
     assert_same(folder, whole)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR2])
+def test_a_signal_may_reach_the_loaders_processes_too(whole, tmp_path, number):
+    """As from a batch system, which sends it to all processes of a job."""
+    words = (*WORDS, "trainer.num_workers=2", "checkpoint.unit=step", "checkpoint.every=4")
+    process = start(*words, cwd=tmp_path)
+    until(lambda: any(step_of(path) >= 28 for path in checkpoints(tmp_path)), process)
+    for one in (process.pid, *children_of(process.pid)):
+        with suppress(ProcessLookupError):
+            os.kill(one, number)
+    said = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == 128 + number, said
+    assert processes_in(tmp_path) == []
+    assert succeed(*words, cwd=tmp_path)
+    (folder,) = run_folders(tmp_path / "runs")
+    assert record(folder)["resumed_from_step"] >= 28
+    assert_same(folder, whole)
+
+
+def children_of(process: int) -> list[int]:
+    """The processes that a process started."""
+    files = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(word) for file in files for word in file.read_text().split()]
+
+
 def test_a_run_stopped_twice_and_moved_in_between(whole, tmp_path):
     every = ("checkpoint.unit=step", "checkpoint.every=5")
     (tmp_path / "a").mkdir()
@@ -134,6 +159,40 @@ def test_a_torn_checkpoint_is_named_and_the_one_before_is_used(whole, tmp_path):
     assert f"{newer}: a torn checkpoint" in said
     (folder,) = run_folders(tmp_path / "runs")
     assert record(folder)["resumed_from_step"] == step_of(older)
+    assert_same(folder, whole)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 64 MB; mounting one needs root."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(place)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no file system of its own for this test: {done.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def test_a_full_disk_is_named_and_the_checkpoint_before_is_used(whole, small_disk):
+    words = (*WORDS, "checkpoint.unit=step", "checkpoint.every=10")
+    process = start(*words, cwd=small_disk)
+    until(lambda: checkpoints(small_disk), process)
+    with suppress(OSError), (small_disk / "ballast").open("wb", buffering=0) as ballast:
+        while True:
+            ballast.write(bytes(4096))
+    said = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == 1
+    assert "Traceback" not in said
+    assert "No space left on device" in said.splitlines()[-1]
+    assert str(small_disk) in said.splitlines()[-1]
+    left = checkpoints(small_disk)
+    assert left
+    assert all(is_whole(path) for path in left)
+    (small_disk / "ballast").unlink()
+    assert f"going on from step {step_of(left[-1])}" in succeed(*words, cwd=small_disk).stderr
+    (folder,) = run_folders(small_disk / "runs")
     assert_same(folder, whole)
 
 

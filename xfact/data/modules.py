@@ -1,5 +1,6 @@
 """One LightningDataModule per split: `fit` holds train and dev, every test set is a module of its own."""
 
+import signal
 from typing import Literal
 
 from pytorch_lightning import LightningDataModule
@@ -95,4 +96,16 @@ def eval_loader(
 
 def loader(split: Split, sampler: Sampler, num_workers: int) -> DataLoader[Batch]:
     """A loader whose sampler names the rows of each batch."""
-    return DataLoader(split.dataset, sampler=sampler, batch_size=None, num_workers=num_workers, pin_memory=False)
+    return DataLoader(
+        split.dataset,
+        sampler=sampler,
+        batch_size=None,
+        num_workers=num_workers,
+        pin_memory=False,
+        worker_init_fn=outlive_first_signal,
+    )
+
+
+def outlive_first_signal(worker: int) -> None:
+    """A batch system's SIGTERM reaches all processes: the loader's wait for theirs, which saves and then ends them."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.signal(signal.SIGTERM, signal.SIG_DFL))

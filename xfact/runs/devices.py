@@ -7,14 +7,19 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TextIO
 
-from xfact.config import Config
+from xfact.config import Config, TrainerConfig
 from xfact.errors import Failure, UserError
+from xfact.runs.lock import taken
 from xfact.runs.result import Result, read_result
-from xfact.runs.signals import Interrupted, die_with_parent
-from xfact.runs.threads import share
+from xfact.runs.signals import Interrupted, die_with_parent, is_worker
+from xfact.runs.threads import jobs_at_once, share
+from xfact.screen import say
 
 JOB = "job.json"
+SHARED = "XFACT_SHARED"  # a folder that the processes of one command share; it goes with the command
+_places: list[TextIO] = []  # this process's, held until it ends
 
 
 def world_size(config: Config) -> int:
@@ -57,6 +62,45 @@ def needs_group(config: Config) -> bool:
             "--rdzv-backend=c10d --rdzv-endpoint=<host>:<port> run.py ...)"
         )
     return True
+
+
+def take_devices(trainer: TrainerConfig) -> None:
+    """Give this process of a launcher its part of the machine's GPUs, for good: CUDA knows no other once it is used."""
+    if trainer.accelerator == "cpu" or jobs_at_once() == 1 or not is_worker():
+        return
+    if not _places:
+        import torch
+
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(torch.cuda.device_count())))
+        part = ",".join(parts(visible.split(","), jobs_at_once())[take_place()]) if visible else ""
+        if part:
+            os.environ["CUDA_VISIBLE_DEVICES"] = part
+            say(f"GPU {part} of {visible}")
+    mine = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    if mine and trainer.devices > len(mine.split(",")):
+        raise UserError(
+            f"trainer.devices={trainer.devices}: {jobs_at_once()} jobs at once leave {len(mine.split(','))} to each; "
+            "lower hydra.launcher.n_jobs"
+        )
+
+
+def parts(devices: list[str], jobs: int) -> list[list[str]]:
+    """The devices of each of so many jobs: equal shares without overlap, or one, shared, where there are too few."""
+    size = len(devices) // jobs
+    if size == 0:
+        return [[devices[number % len(devices)]] for number in range(jobs)]
+    return [devices[number * size : (number + 1) * size] for number in range(jobs)]
+
+
+def take_place() -> int:
+    """A number below `jobs_at_once` that no other process of this command has."""
+    for number in range(jobs_at_once()):
+        place = Path(os.environ[SHARED], f"place-{number}").open("w")  # noqa: SIM115
+        if taken(place):
+            _places.append(place)
+            return number
+        place.close()
+    raise Failure(f"more than {jobs_at_once()} processes want a device")
 
 
 def run_group(config: Config, folder: Path) -> Result:

@@ -17,7 +17,7 @@ from xfact.data.evidence import test_source
 from xfact.errors import UserError, first_line
 from xfact.evaluation.record import SplitScore
 from xfact.files import write_text
-from xfact.runs.devices import needs_group, rank, run_group, world_size
+from xfact.runs.devices import needs_group, rank, run_group, take_devices, world_size
 from xfact.runs.evaluate import alone, asked_splits, load_model, score_splits, scored, training_claims
 from xfact.runs.identity import identity, run_folder, run_hash, settings
 from xfact.runs.lock import lock_path, only_one
@@ -47,6 +47,7 @@ def train(config: Config) -> Path:
         name_job(f"{folder.parent.name}/{folder.name}")
     if rank():
         mute()
+    take_devices(config.trainer)
     if config.rerun and folder.exists() and not rank():
         keep_aside(folder, Path(config.out).absolute())
     with nullcontext() if rank() else only_one(lock_path(folder)), Stop() as stop:
