@@ -15,6 +15,7 @@ from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -176,6 +177,9 @@ def outcome_of(config: Config) -> dict[str, Any]:
 
     hydra: Any = OmegaConf.to_container(HydraConfig.get(), resolve=False)
     os.environ[COMMAND] = command(hydra)
+    launcher = hydra["runtime"]["choices"]["hydra/launcher"]
+    if hydra["mode"] is RunMode.RUN and launcher != "basic":
+        raise UserError(f"hydra/launcher={launcher}: launches the jobs of a sweep; add -m")
     if config.preview:
         from xfact.report.preview import preview
 
@@ -267,6 +271,8 @@ def known_keys() -> list[str]:
         package = re.match(r"# @package (\S+)", text)
         place = package.group(1) if package else path.parent.name
         keys |= {f"{place}.{key}" for key in yaml.safe_load(text) if path.parent.name not in GLOBAL_GROUPS}
+    for path in conf_folder().glob("hydra/launcher/*.yaml"):
+        keys |= {f"hydra.launcher.{key}" for key in yaml.safe_load(path.read_text(encoding="utf-8"))}
     return sorted(keys)
 
 

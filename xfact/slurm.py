@@ -5,6 +5,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,9 +68,11 @@ def place_of(config: DictConfig) -> Path:
 
 
 def launch(config: DictConfig, numbers: Sequence[int]) -> None:
-    """Submit those jobs of a sweep that are not done, wait for them, and note how each ended."""
+    """Submit those jobs of a sweep that are not done, wait for them, note how each ended; UserError without Slurm."""
     from xfact.cli import note
 
+    if shutil.which("srun") is None:
+        raise UserError("hydra/launcher=slurm: there is no Slurm on this machine (srun is not found)")
     place = place_of(config)
     jobs = [job for job in jobs_of(config) if job.number in numbers]
     left = []
@@ -79,11 +82,13 @@ def launch(config: DictConfig, numbers: Sequence[int]) -> None:
             note(outcome)
     options: Any = OmegaConf.to_container(config.hydra.launcher, resolve=True)
     waiting: dict[str, Job] = {}
-    with Stop():  # asked to stop, this process leaves at once
+    with Stop() as stop:
         try:
+            stop.held = True  # what is submitted is written down
             for shape in dict.fromkeys(job.shape for job in left):
                 same = [job for job in left if job.shape == shape]
                 waiting |= submit(executor(options, same[0], place), same, place)
+            stop.release()
             for slurm_id, state in ends(list(waiting)):
                 note(outcome_of(waiting[slurm_id], slurm_id, state, place))
         except Interrupted:
@@ -145,13 +150,10 @@ def queued_runs(sweeps: Path) -> dict[Path, str]:
 
 
 def executor(options: dict[str, Any], job: Job, place: Path) -> Any:
-    """submitit's executor for jobs of this shape; UserError where there is no Slurm or an option is wrong."""
+    """submitit's executor for jobs of this shape."""
     import submitit
 
-    try:
-        made = submitit.SlurmExecutor(place, max_num_timeout=options["max_num_timeout"])
-    except RuntimeError:
-        raise UserError("hydra/launcher=slurm: there is no Slurm on this machine (srun is not found)") from None
+    made = submitit.SlurmExecutor(place, max_num_timeout=options["max_num_timeout"])
     made.update_parameters(**sbatch_parameters(options, job))
     return made
 
@@ -167,7 +169,7 @@ def sbatch_parameters(options: dict[str, Any], job: Job) -> dict[str, Any]:
     srun = ["--kill-on-bad-exit=1"]  # a task that fails ends the others, which wait for it
     if options["cpus_per_task"]:  # srun does not take it from sbatch
         srun.append(f"--cpus-per-task={options['cpus_per_task']}")
-    made = {"job_name": "xfact", "nodes": nodes, "ntasks_per_node": tasks, "srun_args": srun}
+    made = {"job_name": "xfact", "nodes": nodes, "ntasks_per_node": tasks, "srun_args": srun, "wckey": None}
     return given | made | ({"gpus_per_node": gpus} if gpus else {})
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 
-from cli.conftest import command, run_folders
+from cli.conftest import command, quick, run_folders
 
 from xfact.runs.threads import available_cores
 
@@ -41,3 +41,42 @@ def test_jobs_at_once_have_gpus_of_their_own(tmp_path):
     more = command(*words, "trainer.devices=3", cwd=tmp_path, CUDA_VISIBLE_DEVICES="4,5,6,7,9")
     assert more.returncode == 1
     assert "trainer.devices=3: 2 jobs at once leave 2 to each; lower hydra.launcher.n_jobs" in more.stderr
+
+
+SLURM = ("preset=smoke", "hydra/launcher=slurm")
+
+
+def test_the_batch_script_is_printed_without_a_slurm(tmp_path):
+    options = {
+        "partition": "gpu", "account": "lab", "time": "90", "mem": "32G", "array_parallelism": "2",
+        "cpus_per_task": "4", "setup": "[module load cuda]",
+    }  # fmt: skip
+    words = [f"hydra.launcher.{key}={value}" for key, value in options.items()]
+    devices = ("trainer=gpu", "trainer.devices=2", "trainer.nodes=1,2")
+    more = "+hydra.launcher.additional_parameters.mail-user=me@example.org"
+    done = quick("-m", *SLURM, "seed=1,2,3", *devices, *words, more, "preview=true", cwd=tmp_path, PATH="/nowhere")
+    assert done.returncode == 0, done.stderr
+    scripts = done.stdout.split("#!/bin/bash\n")[1:]
+    assert len(scripts) == 2
+    for nodes, script in enumerate(scripts, start=1):
+        asked = set(re.findall(r"#SBATCH --(.+)", script))
+        assert asked >= {
+            "array=0-2%2", "partition=gpu", "account=lab", "time=90", "mem=32G", "mail-user=me@example.org",
+            f"nodes={nodes}", "ntasks-per-node=2", "gpus-per-node=2", "signal=USR2@120", "cpus-per-task=4",
+        }  # fmt: skip
+        assert "\nmodule load cuda\n" in script
+        assert re.search(r"\nsrun .* --kill-on-bad-exit=1 --cpus-per-task=4 ", script)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cluster_that_is_not_there_or_asked_for_wrongly_is_one_line(tmp_path):
+    for words, said in (
+        (("-m", *SLURM, "seed=1,2"), "hydra/launcher=slurm: there is no Slurm on this machine (srun is not found)"),
+        (SLURM, "hydra/launcher=slurm: launches the jobs of a sweep; add -m"),
+        (("-m", *SLURM, "hydra.launcher.partitoin=gpu"), "hydra.launcher.partitoin: unknown; did you mean"),
+    ):
+        done = quick(*words, cwd=tmp_path, PATH="/nowhere")
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"error: {said}")
+        assert done.stderr.count("\n") == 1
+        assert run_folders(tmp_path / "runs") == []

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -135,3 +136,22 @@ def test_several_nodes_say_how_they_are_started(tmp_path):
     assert done.returncode == 2
     assert "srun" in done.stderr
     assert "torchrun" in done.stderr
+
+
+def test_two_nodes_meet_at_torchruns_rendezvous(tmp_path):
+    """Two torchrun agents, here on one machine, each with a process of the group."""
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nnodes=2", "--nproc-per-node=1"]
+    meeting = ["--rdzv-backend=c10d", f"--rdzv-endpoint=localhost:{port}", "--rdzv-id=xfact"]
+    words = [*torchrun, *meeting, RUN, "preset=smoke", *DDP, "trainer.devices=1", "trainer.nodes=2"]
+    nodes = [
+        subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        for _ in range(2)
+    ]
+    said = [node.communicate(timeout=200)[1].decode() for node in nodes]
+    assert [node.returncode for node in nodes] == [0, 0], said
+    (folder,) = run_folders(tmp_path / "runs")
+    assert (record(folder)["status"], record(folder)["world_size"]) == ("finished", 2)
+    assert all(len(pd.read_parquet(path)) == 48 for path in (folder / "predictions").iterdir())
