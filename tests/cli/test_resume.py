@@ -18,6 +18,7 @@ from xfact.runs.resume import found, is_whole, step_of
 
 # 25 steps an epoch, with dropout; several seconds of training.
 WORDS = ("model=attn_ea", "data.limit=200", "trainer.max_epochs=3", "trainer.threads=1", "split=[alpha1,alpha3]")
+SHORT = (*WORDS, "data.limit=80")  # 10 steps an epoch, for sweeps
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +28,14 @@ def whole(tmp_path_factory) -> Path:
     succeed(*WORDS, cwd=out)
     (folder,) = run_folders(out / "runs")
     return folder
+
+
+@pytest.fixture(scope="module")
+def whole_sweep(tmp_path_factory) -> list[Path]:
+    """Short runs that were not stopped, of seeds 1 and 2."""
+    out = tmp_path_factory.mktemp("whole")
+    succeed("-m", *SHORT, "seed=1,2", cwd=out)
+    return run_folders(out / "runs")
 
 
 def start(*words: str, cwd: Path) -> subprocess.Popen:
@@ -216,8 +225,10 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path):
 
 @pytest.mark.parametrize("launcher", [(), ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_stopped_sweep_leaves_no_process_and_is_completed_by_the_same_command(whole, tmp_path, launcher, number):
-    words = ("-m", *WORDS, "seed=1,2,3", *launcher, "checkpoint.unit=step", "checkpoint.every=5")
+def test_a_stopped_sweep_leaves_no_process_and_is_completed_by_the_same_command(
+    whole_sweep, tmp_path, launcher, number
+):
+    words = ("-m", *SHORT, "seed=1,2,3", *launcher, "checkpoint.unit=step", "checkpoint.every=5")
     process = start(*words, cwd=tmp_path)
     until(lambda: any("seed2" in str(path) for path in checkpoints(tmp_path)), process)
     os.kill(process.pid, number)
@@ -235,7 +246,8 @@ def test_a_stopped_sweep_leaves_no_process_and_is_completed_by_the_same_command(
     folders = run_folders(tmp_path / "runs")
     assert [record(folder)["status"] for folder in folders] == ["finished"] * 3
     assert max(record(folder)["resumed_from_step"] for folder in folders) > 0
-    assert_same(folders[0], whole)
+    for folder, whole in zip(folders, whole_sweep, strict=False):
+        assert_same(folder, whole)
 
 
 def processes_in(folder: Path) -> list[str]:

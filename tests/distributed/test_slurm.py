@@ -15,8 +15,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from cli.conftest import RUN, command, environment, quick, run_folders, succeed
-from cli.test_resume import WORDS as LONG
-from cli.test_resume import assert_same, record, start
+from cli.test_resume import SHORT, assert_same, record, start
 
 from xfact.runs.resume import found
 from xfact.slurm import queue
@@ -85,8 +84,8 @@ def has_checkpoint(out: Path, seed: int) -> bool:
 
 def test_an_array_with_a_cancelled_and_a_late_job_is_completed_by_the_same_command(tmp_path):
     """Four jobs: one is cancelled, one hangs until Slurm warns of its time limit, saves then and is queued again."""
-    succeed("-m", *LONG, "seed=1,2,3,4", "out=whole", cwd=tmp_path)
-    words = ("-m", *LONG, "seed=1,2,3,4", *SLURM, "hydra.launcher.time=2", "hydra.launcher.signal_delay_s=30")
+    succeed("-m", *SHORT, "seed=1,2,3,4", "out=whole", cwd=tmp_path)
+    words = ("-m", *SHORT, "seed=1,2,3,4", *SLURM, "hydra.launcher.time=2", "hydra.launcher.signal_delay_s=30")
     every = ("checkpoint.unit=step", "checkpoint.every=5")
     process = start(*words, *every, cwd=tmp_path)
     array = submitted(process)
@@ -132,6 +131,21 @@ def test_jobs_of_several_tasks_and_jobs_that_fail(tmp_path):
     assert sorted((one["world_size"], one["status"]) for one in ended) == [
         (1, "failed"), (1, "finished"), (2, "failed"), (2, "finished"),
     ]  # fmt: skip
+
+
+def test_a_job_of_two_tasks_saves_at_slurms_warning_and_goes_on(tmp_path):
+    words = (*SHORT, *DDP, "trainer.devices=2")
+    process = start("-m", *words, *SLURM, "checkpoint.unit=step", "checkpoint.every=5", cwd=tmp_path)
+    job = submitted(process)
+    wait_for(lambda: has_checkpoint(tmp_path / "runs", 1))
+    subprocess.run(["scancel", "--signal=USR2", job], check=True)
+    said = process.stderr.read().decode()
+    assert process.wait(timeout=200) == 0, said
+    assert "1 jobs: 1 finished, 0 failed" in said
+    folder = seed_folder(tmp_path / "runs", 1)
+    assert record(folder)["resumed_from_step"] > 0
+    assert command(*words, "out=whole", cwd=tmp_path).returncode == 0
+    assert_same(folder, seed_folder(tmp_path / "whole", 1))
 
 
 def test_two_tasks_of_srun_are_one_run_and_equal_one_under_torchrun(tmp_path):

@@ -1,7 +1,6 @@
 """What a run needs to go on after it was stopped, and its best epoch: different files, each whole or not there."""
 
 import math
-import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -84,8 +83,8 @@ class Checkpoints(Callback):
         """Save if due or asked to stop; then stop."""
         number = self.stop.number
         if trainer.world_size > 1:  # one rank may hear of it a step before another
-            asked = trainer.strategy.reduce_boolean_decision(number is not None, all=False)
-            number = (number or signal.SIGTERM) if asked else None
+            heard = torch.tensor(number or 0, device=trainer.strategy.root_device)
+            number = int(trainer.strategy.reduce(heard, reduce_op="max")) or None
         if due or number is not None:
             self.save(trainer)
         if number is not None:
