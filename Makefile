@@ -5,7 +5,7 @@ BIN := .venv/bin
 demo: .venv/ready
 	$(BIN)/python run.py -m +experiments=demo_claims
 	$(BIN)/python run.py -m +experiments=demo_sample
-	$(BIN)/python run.py task=report runs=runs/demo
+	$(BIN)/python run.py task=report runs=runs/demo out=runs/demo/report
 
 test: .venv/ready
 	$(BIN)/pytest

@@ -20,7 +20,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from xfact.config import Config, parse
-from xfact.errors import Failure, UserError, first_line
+from xfact.errors import UserError, first_line
 from xfact.runs.devices import SHARED
 from xfact.runs.lock import Elsewhere
 from xfact.runs.loggers import SWEEP, check_loggers, sweep_name
@@ -31,10 +31,11 @@ TASKS = {
     "evaluate": "xfact.runs.evaluate:evaluate",
     "predict": "xfact.predict:predict",
     "stats": "xfact.report.stats:stats",
-    "report": "xfact.report.runs:report",
+    "report": "xfact.report.report:report",
+    "compare": "xfact.report.compare:compare",
     "status": "xfact.report.status:status",
 }
-PATHS = {"out", "run", "runs", "input", "output", "data.source", "augment.source", "encoder.name"}
+PATHS = {"out", "run", "runs", "a", "b", "input", "output", "data.source", "augment.source", "encoder.name"}
 GLOBAL_GROUPS = {"task", "preset", "variant", "experiments"}  # their keys are not under the group's name
 OUTCOMES = "outcomes.jsonl"  # in the folder that the processes of a command share
 
@@ -71,10 +72,10 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
             number = error.number
         except KeyboardInterrupt:
             number = signal.SIGINT
-        except (UserError, Failure, HydraException, OmegaConfBaseException) as error:
+        except Exception as error:
             if "debug=true" in argv:
                 traceback.print_exc()
-            return fail(one_line(error), 1 if isinstance(error, Failure) else 2)
+            return fail(one_line(error), code_of(error))
         code = close(outcomes(), sweep)
         if number is None:
             return code
@@ -100,11 +101,13 @@ def fail(text: str, code: int) -> int:
 
 
 def quoted(word: str, sweep: bool) -> str:
-    """A `key=value` argument whose value is a path, quoted for Hydra's grammar, with ~ expanded.
+    """A `key=value` argument as Hydra's grammar wants it: a path quoted, with ~ expanded, and `group=null` as `~group`.
 
     In a sweep a comma separates values, and each is quoted.
     """
     key, equals, value = word.partition("=")
+    if value == "null" and key.isidentifier() and (conf_folder() / key).is_dir():
+        return f"~{key}"  # Hydra's way to choose nothing of a group
     if not equals or key.lstrip("+") not in PATHS or value in ("", "null", "???") or value[0] in "'\"":
         return word
     values = value.split(",") if sweep else [value]
@@ -161,8 +164,7 @@ def ending(work: Callable[[], dict[str, Any]], debug: bool) -> dict[str, Any]:
     except Exception as error:
         if debug:
             traceback.print_exc()
-        usage = isinstance(error, UserError | HydraException | OmegaConfBaseException)
-        outcome["code"] = 2 if usage else 1
+        outcome["code"] = code_of(error)
         outcome["error"] = one_line(error)
         if isinstance(error, Elsewhere):
             outcome["skipped"] = True
@@ -223,6 +225,11 @@ def close(ended: list[dict[str, Any]], sweep: bool) -> int:
 
             print_run(Path(outcome["folder"]))
     return max(codes, default=0)
+
+
+def code_of(error: Exception) -> int:
+    """2 for usage or data, 1 for a failure."""
+    return 2 if isinstance(error, UserError | HydraException | OmegaConfBaseException) else 1
 
 
 def one_line(error: BaseException) -> str:

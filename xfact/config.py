@@ -196,6 +196,9 @@ class Config(Section):
     preview: bool = False
     run: PathText | None = None
     runs: PathText | None = None
+    a: PathText | None = None
+    b: PathText | None = None
+    definition: Literal["macro_f1", "macro_f1_gold", "macro_f1_7"] = "macro_f1"
     input: PathText | None = None
     output: PathText | None = None
     abstain: float | None = Field(None, gt=0, le=1)

@@ -221,3 +221,11 @@ def test_jobs_are_composed_as_hydra_composes_them(monkeypatch):
         ]
     assert [plain for plain, _ in found] == expected
     assert len(found) == 8
+
+
+def test_a_group_set_to_null_is_left_out(tmp_path):
+    words = ("-m", "+experiments=table3", "preset=null", "data=sample", "preview=true")
+    done = quick(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "24 missing" in done.stdout
+    assert "'~preset' data=sample" in done.stdout

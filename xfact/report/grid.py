@@ -75,6 +75,31 @@ def markdown_table(table: Table) -> str:
     return "\n".join([f"## {table.title}", "", *lines, *(["", escaped(table.note)] if table.note else [])])
 
 
+LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+}
+
+
+def latex_table(table: Table) -> str:
+    """The table for LaTeX with the package booktabs; nothing of its text is a command."""
+
+    def text(cell: Cell) -> str:
+        return "".join(LATEX.get(character, character) for character in " ".join(shown(cell).split()))
+
+    def line(cells: Sequence[Cell]) -> str:
+        return " & ".join(map(text, cells)) + r" \\"
+
+    columns = "l" * table.texts + "r" * (len(table.header) - table.texts)
+    head = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line(table.header)]
+    tail = [rf"\caption{{{text('. '.join(filter(None, (table.title, table.note))))}}}", r"\end{table}", ""]
+    return "\n".join([*head, r"\midrule", *map(line, table.rows), r"\bottomrule", r"\end{tabular}", *tail])
+
+
 def csv_text(table: Table) -> str:
     """The table as CSV; text is quoted, so a lone carriage return or quote in a claim stays in its field."""
     text = io.StringIO(newline="")

@@ -1,25 +1,169 @@
-"""task=report: the finished runs below a folder, as a table of mean and standard deviation over seeds."""
+"""The finished runs below a folder, as rows of a table: the seeds of one setting on one version of the data."""
 
+from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from xfact.config import Config
-from xfact.errors import UserError
-from xfact.report.grid import stdout_console
-from xfact.runs.result import Result, read_result
-from xfact.runs.tables import print_mean_table
-from xfact.screen import say
+from xfact.errors import DataError, UserError
+from xfact.evaluation.record import SplitScore
+from xfact.runs.result import Result
+from xfact.runs.states import state
+from xfact.runs.tables import row_labels, setting, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-def report(config: Config) -> None:
-    """Print the table of `runs`; runs that are not finished are named, not scored."""
-    found = [(folder, result) for folder in run_folders(str(config.runs)) if (result := read_result(folder))]
-    results = sorted((result for _, result in found if result.status == "finished"), key=table_order)
-    if not results:
-        raise UserError(f"runs={config.runs}: no finished run here")
-    for folder, result in found:
-        if result.status != "finished":
-            say(f"left out: {folder} is {result.status}" + (f" ({result.error})" if result.error else ""))
-    print_mean_table(results, stdout_console())
+@dataclass(frozen=True)
+class Run:
+    """One finished run."""
+
+    folder: Path
+    result: Result
+
+    def predictions(self, split: str) -> "pd.DataFrame":
+        """The table that a split's scores were computed from; DataError if it is not whole."""
+        import pandas as pd
+
+        path = self.folder / "predictions" / f"{split}.parquet"
+        if not path.is_file():
+            raise DataError(f"{path}: missing; task=evaluate run={self.folder} scores the saved model again")
+        try:
+            table = pd.read_parquet(path)
+        except (OSError, ValueError) as error:
+            raise DataError(f"{path}: not a predictions table ({str(error).splitlines()[0]})") from None
+        twice = table["id"][table["id"].duplicated()]
+        if len(twice):
+            raise DataError(f"{path}: row {twice.iloc[0]} is there twice; rerun=true makes the run again")
+        score = self.score(split)
+        if score is not None and len(table) != score.rows:
+            raise DataError(f"{path}: {len(table):,} of {score.rows:,} scored rows; rerun=true makes the run again")
+        return table
+
+    def score(self, split: str) -> SplitScore | None:
+        """The scores of dev or a test set."""
+        return self.result.dev if split == "dev" else self.result.splits.get(split)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The runs of one setting, by seed."""
+
+    label: str
+    runs: tuple[Run, ...]
+
+    @property
+    def first(self) -> Result:
+        """What all have in common can be read of one."""
+        return self.runs[0].result
+
+    @property
+    def seeds(self) -> list[int]:
+        """Of its runs."""
+        return [run.result.seed for run in self.runs]
+
+    def scores(self, split: str) -> list[SplitScore]:
+        """Of the runs that have the split."""
+        return [score for run in self.runs if (score := run.score(split)) is not None]
+
+    def predictions(self, split: str) -> "list[pd.DataFrame]":
+        """Of the runs that have the split, with the same rows in the same order; DataError otherwise."""
+        tables = [run.predictions(split) for run in self.runs if run.score(split) is not None]
+        for run, table in zip(self.runs, tables, strict=False):
+            if not table["id"].equals(tables[0]["id"]):
+                raise DataError(f"{run.folder}: its {split} has other claims than {self.runs[0].folder}")
+        return tables
+
+
+@dataclass(frozen=True)
+class Block:
+    """The rows on one version of the data, in the paper's order."""
+
+    data: str
+    rows: tuple[Row, ...]
+    versions: dict[str, str]  # file -> version
+
+    @property
+    def splits(self) -> list[str]:
+        """Test sets of any run, in the order of their first."""
+        return list(dict.fromkeys(name for row in self.rows for run in row.runs for name in run.result.splits))
+
+    @property
+    def official(self) -> bool:
+        """Whether every scored file has the paper's number of rows."""
+        scores = [score for row in self.rows for split in self.splits for score in row.scores(split)]
+        return all(score.counts == "official" for score in scores)
+
+
+def collect(pattern: str) -> tuple[list[Block], list[str]]:
+    """The finished runs of a folder or glob, and a line for each that is left out or not what one would expect."""
+    found, notes = [], []
+    for folder in run_folders(pattern):
+        one = state(folder.absolute())
+        if one.name == "finished" and one.result is not None:
+            found.append(Run(folder, one.result))
+        else:
+            notes.append(f"left out: {folder} is {one.name}" + (f" ({one.why})" if one.why else ""))
+    if not found:
+        raise UserError(f"runs={pattern}: no finished run here" + (f" ({len(notes)} unfinished)" if notes else ""))
+    blocks = defaultdict(list)
+    for run in sorted(found, key=lambda run: table_order(run.result)):
+        blocks[data_name(run.result), version_key(run.result, found)].append(run)
+    made = [block(data, runs, notes) for (data, _), runs in blocks.items()]
+    for data in {one.data for one in made}:
+        versions = sum(one.data == data for one in made)
+        if versions > 1:
+            notes.append(f"data {data} is there in {versions} versions: each has tables of its own")
+    return made, notes
+
+
+def data_name(result: Result) -> str:
+    """The data, with the filters that test sets share: rows scored on other claims do not stand in one table."""
+    keys = [f"data.{key}" for key in ("languages", "sites", "labels", "limit")]
+    filters = [f"{key.removeprefix('data.')}={shown(result.settings[key])}" for key in keys if key in result.settings]
+    return ", ".join([result.data, *filters])
+
+
+def version_key(result: Result, found: list[Run]) -> tuple:
+    """The versions of what a run was trained on, and of its splits' files where other runs have others."""
+    same = [run.result for run in found if run.result.data == result.data]
+    names = sorted({split for one in same for split in one.splits})
+    seen = {name: {one.splits[name].version for one in same if name in one.splits} for name in names}
+    differ = [name for name in names if len(seen[name]) > 1 and name in result.splits]
+    trained = tuple(sorted((file, version) for file, version in result.versions.data.items()))
+    return trained, tuple((name, result.splits[name].version) for name in differ)
+
+
+def block(data: str, runs: list[Run], notes: list[str]) -> Block:
+    """Runs on the same data as rows; a seed counts once, and rows with other seeds than the rest are named."""
+    settings: dict[tuple, dict[int, Run]] = defaultdict(dict)
+    for run in runs:
+        former = settings[setting(run.result)].setdefault(run.result.seed, run)
+        if former is not run:
+            notes.append(f"left out: {run.folder} is the run of {former.folder} once more")
+    groups = [tuple(group[seed] for seed in sorted(group)) for group in settings.values()]
+    labels = row_labels([group[0].result for group in groups])
+    if len({group[0].result.encoder for group in groups if group[0].result.encoder}) > 1:
+        labels = [f"{label}, {group[0].result.encoder}" if group[0].result.encoder else label
+                  for label, group in zip(labels, groups, strict=True)]  # fmt: skip
+    rows = tuple(Row(label, group) for label, group in zip(labels, groups, strict=True))
+    expected = sorted({seed for row in rows for seed in row.seeds})
+    for row in rows:
+        if row.seeds != expected:
+            notes.append(f"{row.label}: seeds {listed(row.seeds)}, where other rows have {listed(expected)}")
+    for row in rows:
+        for split in row.first.splits:
+            if len(row.scores(split)) != len(row.runs):
+                notes.append(f"{row.label}: {split} of {len(row.scores(split))} of its {len(row.runs)} runs")
+    versions = {file: version for run in runs for file, version in run.result.versions.data.items()}
+    versions |= {score.file: score.version for run in runs for score in run.result.splits.values() if score.file}
+    return Block(data, rows, versions)
+
+
+def listed(seeds: list[int]) -> str:
+    """`1, 2, 4`."""
+    return ", ".join(map(str, seeds))
 
 
 def run_folders(pattern: str) -> list[Path]:

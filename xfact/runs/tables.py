@@ -91,7 +91,7 @@ def print_mean_table(results: list[Result], out: Console | None = None) -> None:
 def _print_data_table(results: list[Result], data: str, out: Console) -> None:
     rows: dict[tuple, list[Result]] = defaultdict(list)
     for result in results:
-        rows[_setting(result)].append(result)
+        rows[setting(result)].append(result)
     splits = list(dict.fromkeys(name for result in results for name in result.splits))
     encoders = dict.fromkeys(result.encoder for result in results if result.encoder)
     title = f"data: {data} - {DEFINITION}, mean (sample sd) over seeds"
@@ -124,7 +124,8 @@ def _print_data_table(results: list[Result], data: str, out: Console) -> None:
         out.print(line, markup=False)
 
 
-def _setting(result: Result) -> tuple:
+def setting(result: Result) -> tuple:
+    """What runs of one row have in common."""
     return (
         result.model, result.metadata, result.evidence, result.evidence_within, result.encoder, result.augment,
         tuple(sorted(result.versions.data.items())), json.dumps(result.settings, sort_keys=True),
@@ -145,7 +146,7 @@ def _differing(result: Result, alike: list[Result]) -> list[str]:
         values = [one.settings.get(key, _default(key, one)) for one in alike]
         value = result.settings.get(key, _default(key, result))
         if value is not None and any(other != value for other in values):
-            words.append(f"{key.rpartition('.')[2]}={_shown(value)}")
+            words.append(f"{key.rpartition('.')[2]}={shown(value)}")
     return words
 
 
@@ -165,7 +166,8 @@ def _default(key: str, result: Result) -> Any:
     return None if field is None else getattr(field.default, name, None)
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A setting as the command line has it."""
     if isinstance(value, list):
         return ",".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

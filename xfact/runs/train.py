@@ -29,7 +29,10 @@ from xfact.runs.words import this_command
 from xfact.screen import mute, name_job, say, warn
 
 # Of the command, not of the run.
-NOT_SAVED = {"task", "out", "checkpoint", "rerun", "debug", "preview", "run", "runs", "input", "output", "abstain"}
+NOT_SAVED = {
+    "task", "out", "checkpoint", "rerun", "debug", "preview", "run", "runs", "a", "b", "definition", "input", "output",
+    "abstain",
+}  # fmt: skip
 
 
 def train(config: Config) -> Path:

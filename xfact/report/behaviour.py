@@ -1,0 +1,146 @@
+"""The report's section on behaviour: what a model does on which claims, and what it keeps without evidence."""
+
+from collections.abc import Callable, Mapping
+
+import pandas as pd
+
+from xfact.evaluation import behaviour as of
+from xfact.evaluation.calibration import ensemble
+from xfact.report.figures import attention_bars, confusion, heat_map, score_bars
+from xfact.report.grid import Cell, Table
+from xfact.report.page import Figure, Section
+from xfact.report.published import EVIDENCE_MODELS
+from xfact.report.runs import Block, Row
+from xfact.schema import Claim
+
+Claims = Mapping[str, Claim]
+SUBSETS: dict[str, Callable[[pd.DataFrame, Claims], pd.DataFrame]] = {
+    "year": of.by_year,
+    "snippets": of.by_snippets,
+    "characters": of.by_claim_length,
+}
+TEXT = (
+    "Of the ensemble over each row's seeds. Scores of subsets are macro_f1_gold x 100 over the classes in the subset's "
+    "gold: subsets with other classes do not compare well."
+)
+
+
+def section(block: Block, texts: Mapping[str, Claims | None]) -> Section:
+    """Tables and figures of every split; those that need the claims' text only where it is still there."""
+    tables, figures = [retained_table(block)] if evidence_rows(block) else [], []
+    for split in block.splits:
+        models = {row.label: ensemble(row.predictions(split)) for row in block.rows if row.scores(split)}
+        tables.append(scale_table(split, models))
+        figures.append(Figure(f"{split}: macro_f1_gold x 100 by language", heat_map(of.by_group(models))))
+        label, table = list(models.items())[-1]
+        figures.append(Figure(f"{split}: confusion of {label}", confusion(table)))
+        claims = texts[split]
+        if claims is None:
+            continue
+        for name, by in SUBSETS.items():
+            subsets = {one: by(own, claims) for one, own in models.items()}
+            tables.append(subset_table(split, name, subsets))
+            figures.append(Figure(f"{split}: {label} by {name}", score_bars(subsets[label], name)))
+        for label, table in models.items():
+            if "attention_1" in table:
+                snippets = of.snippet_relevance(table, claims)
+                tables.append(attention_table(split, label, table, snippets))
+                figures.append(Figure(f"{split}: attention of {label}", attention_bars(of.attention_by_rank(table))))
+    return Section("Behaviour", TEXT, tables, figures)
+
+
+def subset_table(split: str, name: str, subsets: Mapping[str, pd.DataFrame]) -> Table:
+    """Score of each subset by each model."""
+    first = next(iter(subsets.values()))
+    rows: list[list[Cell]] = [
+        [
+            str(subset),
+            int(count),
+            int(classes),
+            *(100 * float(scores["macro_f1_gold"][place]) for scores in subsets.values()),
+        ]
+        for place, (subset, count, classes) in enumerate(
+            zip(first[name], first["rows"], first["gold_classes"], strict=True)
+        )
+    ]
+    return Table(f"{split}: by {name}", [name, "rows", "classes", *subsets], rows, note="macro_f1_gold x 100.")
+
+
+def scale_table(split: str, models: Mapping[str, pd.DataFrame]) -> Table:
+    """How far errors are on the five-step scale from false to true."""
+    rows: list[list[Cell]] = []
+    for label, table in models.items():
+        distance, away = of.ordinal(table).iloc[0], of.neighbours(table)
+        shares = [f"{100 * share:.0f} %" for share in away["share_of_errors"][1:]]
+        rows.append(
+            [label, f"{distance['mean_steps']:.2f}", int(distance["rows"]), int(distance["rows_left_out"]), *shares]
+        )
+    header = ["model", "mean steps", "rows", "left out", "1 step", "2 steps", "3 steps", "4 steps", "off the scale"]
+    note = (
+        "Distance on false, mostly false, partly true, mostly true, true; rows whose gold or predicted label is "
+        "complicated or other are left out of the mean, and counted. Shares are of all errors."
+    )
+    return Table(f"{split}: distance on the scale", header, rows, note=note)
+
+
+def attention_table(split: str, label: str, table: pd.DataFrame, snippets: pd.DataFrame) -> Table:
+    """Attention by the snippet's place and by its likeness to the claim."""
+    places, relevant = of.attention_by_rank(table), of.attention_by_relevance(snippets).reset_index()
+    rows: list[list[Cell]] = [
+        [f"place {one.snippet}", len(table), 100 * float(one.attention_mean)] for one in places.itertuples()
+    ]
+    rows += [
+        [f"relevance {one.rank}", int(one.snippets), 100 * float(one.attention_mean)] for one in relevant.itertuples()
+    ]
+    found = of.relevance_spearman(snippets).iloc[0]
+    note = (
+        "Mean attention x 100. Relevance is the cosine of claim and snippet (TF-IDF of character 3-grams), 1 the most "
+        "relevant; Spearman's rank correlation of attention and relevance within a claim: "
+        f"{found['spearman_mean']:.2f}, mean of {int(found['claims']):,} claims."
+    )
+    return Table(f"{split}: attention of {label}", ["snippet", "snippets", "attention"], rows, note=note)
+
+
+def retained_table(block: Block) -> Table:
+    """How much of Attn-EA's score a model with random, empty or no evidence keeps."""
+    majority = next((row for row in block.rows if row.first.model == "majority"), None)
+    floor = {split: mean_score(majority, split) for split in block.splits} if majority else {}
+    rows: list[list[Cell]] = []
+    own = evidence_rows(block)
+    for row in own:
+        for split in [one for one in block.splits if row.scores(one) and not one.endswith("_empty")]:
+            others = {
+                f"{other.label}": mean_score(other, split) for other in block.rows if is_without(other, row, split)
+            }
+            if row.scores(f"{split}_empty"):
+                others["the same, tested with empty evidence"] = mean_score(row, f"{split}_empty")
+            for name, score in others.items():
+                found = of.retained(
+                    {split: mean_score(row, split)}, {split: score}, {split: floor.get(split, float("nan"))}
+                )
+                shares = [f"{100 * found[key][0]:.0f} %" for key in ("retained_share", "retained_above_majority")]
+                rows.append([row.label, name, split, 100 * mean_score(row, split), 100 * score, *shares])
+    header = ["model", "against", "split", "own evidence", "other", "kept", "kept above majority"]
+    note = (
+        "macro_f1_gold x 100, mean over seeds. kept: other / own; above majority: (other - majority) / "
+        "(own - majority). " + " ".join(block.rows[0].first.caveats)
+    )
+    return Table("What is left without the evidence", header, rows, texts=3, note=note)
+
+
+def evidence_rows(block: Block) -> list[Row]:
+    """Rows of models that read their own evidence."""
+    return [row for row in block.rows if row.first.model in EVIDENCE_MODELS and row.first.evidence == "own"]
+
+
+def is_without(other: Row, row: Row, split: str) -> bool:
+    """Whether a row is like another but for its evidence: random, none, or a model that reads none."""
+    same = (other.first.metadata, other.first.augment) == (row.first.metadata, row.first.augment)
+    reads_own = other.first.model in EVIDENCE_MODELS and other.first.evidence == "own"
+    return bool(other.scores(split)) and same and not reads_own and other.first.model not in ("majority", "linear")
+
+
+def mean_score(row: Row, split: str) -> float:
+    """Mean macro_f1_gold over seeds."""
+    scores = [score.macro_f1_gold for score in row.scores(split)]
+    return sum(scores) / len(scores) if scores else float("nan")

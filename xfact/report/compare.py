@@ -1,0 +1,98 @@
+"""task=compare: is one setting better than another on the same claims, could it be chance, and which claims flipped."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from xfact.config import Config
+from xfact.errors import UserError
+from xfact.report.chance import ENOUGH, MEASURE, Sample, compared, method_text, p_text, percent, sample
+from xfact.report.claims import claims_of
+from xfact.report.grid import Cell, Table, cut, rich_table, stdout_console
+from xfact.report.runs import Row, collect
+from xfact.schema import Claim
+from xfact.screen import warn
+
+FLIPPED = 4  # claims shown of each split
+
+
+def compare(config: Config) -> None:
+    """Print differences, tests and flipped claims of the runs a and b on stdout."""
+    rows = {name: one_setting(name, str(getattr(config, name))) for name in ("a", "b")}
+    a, b = rows.values()
+    splits = [split for split in a.first.splits if split in b.first.splits]
+    if not splits:
+        raise UserError("a and b have no test set in common")
+    out = stdout_console()
+    for name, row in rows.items():
+        seeds = ", ".join(map(str, row.seeds))
+        out.print(f"{name}: {row.label}, data {row.first.data}, seeds {seeds}", markup=False, soft_wrap=True)
+    if a.label == b.label:
+        a, b = Row(f"{a.label} (a)", a.runs), Row(f"{b.label} (b)", b.runs)
+    lines: list[list[Cell]] = []
+    flipped = []
+    for split in splits:
+        claims = claims_of(a.runs[0], split)
+        both = sample([a, b], split, claims)
+        lines.append(line(both, a.label, b.label))
+        flipped.append(flips(both, a.label, b.label, a.predictions(split)[0]["id"].tolist(), claims))
+    header = ["split", "claims", "a", "b", "a - b", "95 % low", "95 % high", "p, checkpoints", "p, method (least)"]
+    for table in (Table("", header, lines), *flipped):
+        out.print("")
+        out.print(table.title, markup=False, soft_wrap=True)
+        out.print(rich_table(table))
+    out.print(
+        f"{MEASURE}; mean over seeds. p, checkpoints: claims' predictions swapped, about these checkpoints. p, method: "
+        f"seeds permuted, about the method, which needs about {ENOUGH} seeds of each.",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def one_setting(name: str, pattern: str) -> Row:
+    """The row of a pattern that holds the runs of one setting."""
+    blocks, notes = collect(pattern)
+    for note in notes:
+        warn(note)
+    rows = [row for block in blocks for row in block.rows]
+    if len(rows) > 1:
+        listed = "; ".join(f"{row.label} ({row.runs[0].folder})" for row in rows[:6])
+        raise UserError(f"{name}={pattern}: the runs of {len(rows)} settings, name those of one: {listed}")
+    return rows[0]
+
+
+def line(both: Sample, a: str, b: str) -> list[Cell]:
+    """A split's scores, their difference and its tests."""
+    difference, checkpoints, method = compared(both, a, b)
+    means = [100 * float(np.mean(list(scores_of(both, name)))) for name in (a, b)]
+    figures = percent(difference.estimate, difference.low, difference.high)
+    return [both.split, len(both.gold), *means, *figures, p_text(checkpoints.p), method_text(method)]
+
+
+def scores_of(both: Sample, name: str) -> list[float]:
+    """macro_f1_gold of each seed."""
+    from xfact.evaluation.scores import macro_f1_gold
+
+    return [macro_f1_gold(both.gold, preds) for preds in both.preds[name]]
+
+
+def flips(both: Sample, a: str, b: str, ids: list[str], claims: Mapping[str, Claim] | None) -> Table:
+    """The claims on which most seeds of one are right and most of the other wrong, the clearest first."""
+    right = {name: (both.preds[name] == both.gold).mean(0) for name in (a, b)}
+    gained = (right[a] > 0.5) & (right[b] < 0.5)
+    lost = (right[b] > 0.5) & (right[a] < 0.5)
+    order = np.argsort(-np.abs(right[a] - right[b]), kind="stable")
+    rows: list[list[Cell]] = []
+    for number in [one for one in order if gained[one] or lost[one]]:
+        said = [most(both.preds[name][:, number]) for name in (a, b)]
+        text = "" if claims is None else cut(claims[ids[number]].claim)
+        rows.append([ids[number], text, str(both.gold[number]), *said, "a" if gained[number] else "b"])
+    title = f"{both.split}: {int(gained.sum()):,} claims that only a has right, {int(lost.sum()):,} that only b has"
+    header = ["id", "claim", "gold", "a", "b", "right"]
+    return Table(title, header, rows, texts=6, on_screen=FLIPPED)
+
+
+def most(predictions: np.ndarray) -> str:
+    """What most seeds say, the first of equals."""
+    names, counts = np.unique(predictions, return_counts=True)
+    return str(names[counts.argmax()])

@@ -1,0 +1,132 @@
+"""task=report: the finished runs below a folder as the paper's tables, tests, and one HTML page to look into them."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from xfact.config import Config
+from xfact.evaluation.calibration import ensemble
+from xfact.files import write_text
+from xfact.report import behaviour, calibration
+from xfact.report.chance import interval_table, sample, test_table
+from xfact.report.claims import claims_of
+from xfact.report.grid import Table, csv_text, latex_table, markdown_table, rich_table, stdout_console
+from xfact.report.page import Browser, Page, Section, write_page
+from xfact.report.paper import Definition, class_table, language_table, score_tables, some_run, time_table
+from xfact.report.runs import Block, collect
+from xfact.schema import LABELS, Claim
+from xfact.screen import say, warn
+
+
+def report(config: Config) -> None:
+    """Print the tables of the paper for `runs`, and write report.md, report.html and tables/ into `out`."""
+    if config.runs == "none":
+        tables = [*score_tables(None, config.definition), time_table(None)]
+        pages = [Section("The paper's tables", tables=tables)]
+        show(tables)
+        write(Path(config.out), Page("X-Fact: the published figures", [], pages), [])
+        return
+    blocks, notes = collect(str(config.runs))
+    for note in notes:
+        warn(note)
+    for number, block in enumerate(blocks, start=1):
+        tables = score_tables(block, config.definition)
+        show(tables)
+        for caveat in block.rows[0].first.caveats:
+            stdout_console().print(f"note: {caveat}", style="yellow", markup=False)
+        name = "" if len(blocks) == 1 else f"-{number}-{block.data}"
+        page = Page(f"X-Fact: {block.data}", facts(block, config), sections(block, config.definition), browser(block))
+        write(Path(config.out), page, notes, slug(name))
+
+
+def sections(block: Block, definition: Definition) -> list[Section]:
+    """The report of runs on one version of the data."""
+    found = [
+        Section(
+            "Scores", "\n\n".join(block.rows[0].first.caveats), [*score_tables(block, definition), time_table(block)]
+        )
+    ]
+    texts = {split: claims_of(some_run(block, split), split) for split in block.splits}
+    samples = [sample(block.rows, split, texts[split]) for split in block.splits]
+    chance = [table for one in samples for table in (interval_table(one), test_table(one))]
+    found.append(Section("Could it be chance?", "", chance))
+    parts = [
+        table
+        for split in block.splits
+        for table in (language_table(block, split, definition), class_table(block, split))
+    ]
+    found.append(Section("Languages, sources and labels", "", parts))
+    found.append(calibration.section(block))
+    found.append(behaviour.section(block, texts))
+    return found
+
+
+def facts(block: Block, config: Config) -> list[tuple[str, str]]:
+    """What the figures of a page are of."""
+    results = [run.result for row in block.rows for run in row.runs]
+    code = sorted({result.versions.code for result in results})
+    libraries = sorted({f"torch {result.versions.libraries['torch']}" for result in results})
+    return [
+        ("data", f"{block.data}, " + ", ".join(f"{file} {version}" for file, version in block.versions.items())),
+        ("runs", f"{len(results)} finished, below {config.runs}"),
+        ("definition", f"{config.definition} in the tables, macro_f1_gold in tests"),
+        ("made with", ", ".join([f"code {', '.join(code)}", *libraries])),
+    ]
+
+
+def browser(block: Block) -> Browser | None:
+    """The claims of the splits, each with the mean probabilities over the seeds of every row."""
+    claims: dict[str, Sequence[Claim]] = {}
+    for split in block.splits:
+        found = claims_of(some_run(block, split), split)
+        if found is not None:
+            ids = some_run(block, split).predictions(split)["id"]
+            claims[split] = [found[one] for one in ids]
+    if not claims:
+        return None
+    import pandas as pd
+
+    tables = {
+        row.label: pd.concat([ensemble(row.predictions(split)) for split in claims if row.scores(split)])
+        for row in block.rows
+    }
+    return Browser(LABELS, claims, tables)
+
+
+def show(tables: Iterable[Table]) -> None:
+    """Tables on stdout."""
+    out = stdout_console()
+    for table in tables:
+        out.print(f"\n{table.title}", markup=False)
+        out.print(rich_table(table))
+        out.print(table.note, markup=False, soft_wrap=True)
+
+
+def write(out: Path, page: Page, notes: Sequence[str], name: str = "") -> None:
+    """The report as Markdown, as a page, and each of its tables as CSV and LaTeX."""
+    lines = [
+        f"# {page.title}",
+        "",
+        *(f"- {what}: {value}" for what, value in page.facts),
+        *(f"- {note}" for note in notes),
+    ]
+    for section in page.sections:
+        lines += [
+            "",
+            f"# {section.title}",
+            "",
+            section.text,
+            *(markdown_table(table) + "\n" for table in section.tables),
+        ]
+        for table in section.tables:
+            stem = out / "tables" / f"{slug(table.title)}{name}"
+            write_text(stem.with_name(f"{stem.name}.csv"), csv_text(table))
+            write_text(stem.with_name(f"{stem.name}.tex"), latex_table(table))
+    write_text(out / f"report{name}.md", "\n".join(lines) + "\n")
+    write_page(out / f"report{name}.html", page)
+    say(f"{out}/: report{name}.html, report{name}.md, tables/")
+
+
+def slug(text: str) -> str:
+    """Text as a file's name."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).rstrip("-")
