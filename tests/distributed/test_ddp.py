@@ -88,16 +88,6 @@ def test_each_job_of_a_sweep_has_its_own_world_size(tmp_path):
         assert not list(folder.glob("job.json"))
 
 
-def test_loaders_with_processes_of_their_own_give_the_same(tmp_path):
-    words = ("preset=smoke", *DDP, "split=[alpha1]")
-    done = [command(*words, *more, cwd=tmp_path) for more in (("out=none",), ("out=two", "trainer.num_workers=2"))]
-    assert [one.returncode for one in done] == [0, 0], done[1].stderr
-    (none,), (two,) = run_folders(tmp_path / "none"), run_folders(tmp_path / "two")
-    tables = [pd.read_parquet(run / "predictions" / "alpha1.parquet") for run in (none, two)]
-    assert tables[0].equals(tables[1])
-    assert processes_in(tmp_path) == []
-
-
 def test_an_error_in_a_process_is_one_line_and_the_run_failed(tmp_path):
     done = command("preset=smoke", *DDP, "optim.lr=1e30", "optim.clip_norm=null", cwd=tmp_path)
     assert done.returncode == 1

@@ -3,7 +3,6 @@
 import signal
 from typing import Literal
 
-import torch
 from pytorch_lightning import LightningDataModule
 from torch.utils.data import DataLoader, Sampler
 
@@ -104,8 +103,6 @@ def loader(split: Split, sampler: Sampler, num_workers: int) -> DataLoader[Batch
         num_workers=num_workers,
         pin_memory=False,
         worker_init_fn=outlive_first_signal,
-        # A fork beside a process group's threads can stop inside: such workers come of a process without them.
-        multiprocessing_context="forkserver" if num_workers and torch.distributed.is_initialized() else None,
     )
 
 
