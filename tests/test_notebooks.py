@@ -33,7 +33,7 @@ def test_it_runs_from_another_folder_and_leaves_nothing_there(path, tmp_path, mo
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("TMPDIR", str(home))
     book = nbformat.read(path, as_version=4)
-    NotebookClient(book, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(cwd)}}).execute()
+    NotebookClient(book, timeout=900, kernel_name="python3", resources={"metadata": {"path": str(cwd)}}).execute()
     assert list(cwd.iterdir()) == []
     last = [cell for cell in book.cells if cell.cell_type == "code"][-1]
     assert last.outputs
