@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,11 +55,17 @@ class Job:
 
 def print_scripts(config: DictConfig) -> None:
     """Print the batch script of each array that the sweep would be, on stdout."""
-    jobs = list(jobs_of(config))
     options: Any = OmegaConf.to_container(config.hydra.launcher, resolve=True)
-    for shape in dict.fromkeys(job.shape for job in jobs):
-        same = [job for job in jobs if job.shape == shape]
+    for same in by_shape(jobs_of(config)):
         print(f"\n{batch_script(options, same[0], len(same), place_of(config))}", end="")
+
+
+def by_shape(jobs: Iterable[Job]) -> list[list[Job]]:
+    """The jobs of each array."""
+    found: dict[tuple[int, int], list[Job]] = {}
+    for job in jobs:
+        found.setdefault(job.shape, []).append(job)
+    return list(found.values())
 
 
 def place_of(config: DictConfig) -> Path:
@@ -85,8 +91,7 @@ def launch(config: DictConfig, numbers: Sequence[int]) -> None:
     with Stop() as stop:
         try:
             stop.held = True  # what is submitted is written down
-            for shape in dict.fromkeys(job.shape for job in left):
-                same = [job for job in left if job.shape == shape]
+            for same in by_shape(left):
                 waiting |= submit(executor(options, same[0], place), same, place)
             stop.release()
             for slurm_id, state in ends(list(waiting)):

@@ -36,6 +36,10 @@ class Sample:
     groups: np.ndarray
     preds: dict[str, np.ndarray]
 
+    def scores(self, label: str) -> list[float]:
+        """macro_f1_gold of each seed of a row."""
+        return [macro_f1_gold(self.gold, preds) for preds in self.preds[label]]
+
 
 def sample(rows: Sequence[Row], split: str, claims: Mapping[str, Claim] | None) -> Sample:
     """The rows that have the split; without the claims' text each claim is a group of its own. DataError if rows differ
@@ -91,8 +95,7 @@ def compared(sample: Sample, a: str, b: str) -> tuple[Interval, Test, Test | Non
     same = min(len(ours), len(theirs))
     difference = difference_interval(sample.gold, ours, theirs, sample.groups)
     checkpoints = randomization_test(sample.gold, ours[:same], theirs[:same], sample.groups, rounds=ROUNDS)
-    scores_a, scores_b = ([macro_f1_gold(sample.gold, one) for one in preds] for preds in (ours, theirs))
-    return difference, checkpoints, method_test(scores_a, scores_b) if same > 1 else None
+    return difference, checkpoints, method_test(sample.scores(a), sample.scores(b)) if same > 1 else None
 
 
 def method_text(method: Test | None) -> str:

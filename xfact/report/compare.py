@@ -9,7 +9,7 @@ from xfact.errors import UserError
 from xfact.report.chance import ENOUGH, MEASURE, Sample, compared, method_text, p_text, percent, sample
 from xfact.report.claims import claims_of
 from xfact.report.grid import Cell, Table, cut, rich_table, stdout_console
-from xfact.report.runs import Row, collect
+from xfact.report.runs import Row, collect, listed
 from xfact.schema import Claim
 from xfact.screen import warn
 
@@ -25,8 +25,9 @@ def compare(config: Config) -> None:
         raise UserError("a and b have no test set in common")
     out = stdout_console()
     for name, row in rows.items():
-        seeds = ", ".join(map(str, row.seeds))
-        out.print(f"{name}: {row.label}, data {row.first.data}, seeds {seeds}", markup=False, soft_wrap=True)
+        out.print(
+            f"{name}: {row.label}, data {row.first.data}, seeds {listed(row.seeds)}", markup=False, soft_wrap=True
+        )
     if a.label == b.label:
         a, b = Row(f"{a.label} (a)", a.runs), Row(f"{b.label} (b)", b.runs)
     lines: list[list[Cell]] = []
@@ -64,16 +65,9 @@ def one_setting(name: str, pattern: str) -> Row:
 def line(both: Sample, a: str, b: str) -> list[Cell]:
     """A split's scores, their difference and its tests."""
     difference, checkpoints, method = compared(both, a, b)
-    means = [100 * float(np.mean(list(scores_of(both, name)))) for name in (a, b)]
+    means = [100 * float(np.mean(both.scores(name))) for name in (a, b)]
     figures = percent(difference.estimate, difference.low, difference.high)
     return [both.split, len(both.gold), *means, *figures, p_text(checkpoints.p), method_text(method)]
-
-
-def scores_of(both: Sample, name: str) -> list[float]:
-    """macro_f1_gold of each seed."""
-    from xfact.evaluation.scores import macro_f1_gold
-
-    return [macro_f1_gold(both.gold, preds) for preds in both.preds[name]]
 
 
 def flips(both: Sample, a: str, b: str, ids: list[str], claims: Mapping[str, Claim] | None) -> Table:

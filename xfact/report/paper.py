@@ -1,14 +1,15 @@
 """The paper's tables from runs, beside its figures: 3 and 4 (scores), 5 (times), 6 (languages); and one by label."""
 
-from collections.abc import Callable, Iterable, Sequence
-from statistics import mean, stdev
+from collections.abc import Callable, Sequence
+from statistics import mean
 from typing import Literal
 
 from xfact.data.languages import name_and_family
 from xfact.evaluation.record import GroupScore, SplitScore
 from xfact.report.grid import Cell, Table
 from xfact.report.published import EVIDENCE_MODELS, HARDWARE, MAJORITY, ROWS, SPLITS, Figure, Published
-from xfact.report.runs import Block, Row, Run
+from xfact.report.runs import Block, Row, Run, listed
+from xfact.runs.tables import spread
 
 Definition = Literal["macro_f1", "macro_f1_gold", "macro_f1_7"]
 DEFINITIONS: dict[str, str] = {
@@ -71,7 +72,7 @@ def score_row(
 ) -> list[Cell]:
     """Name, seeds, and for each split ours, the paper's and the difference of the means."""
     name = row.label if row else paper.name if paper else ""
-    cells: list[Cell] = [name, ", ".join(map(str, row.seeds)) if row else None]
+    cells: list[Cell] = [name, listed(row.seeds) if row else None]
     for split in splits:
         scores = row.scores(split) if row else []
         figure = paper.figure(split) if paper else None
@@ -83,14 +84,6 @@ def score_row(
     return cells
 
 
-def spread(values: Sequence[float], scale: float = 100) -> str | None:
-    """`38.2 (0.9)`: mean and sample standard deviation; one value has none."""
-    if not values:
-        return None
-    scaled = [scale * value for value in values]
-    return f"{mean(scaled):.1f} ({stdev(scaled):.1f})" if len(scaled) > 1 else f"{scaled[0]:.1f}"
-
-
 def written(figure: Figure | None) -> str | None:
     """A published figure."""
     if figure is None:
@@ -100,14 +93,13 @@ def written(figure: Figure | None) -> str | None:
 
 def time_table(block: Block | None) -> Table:
     """Table 5: seconds of training with its dev evaluations, and of the whole run."""
-    pairs = [(row, row.label) for row in block.rows] if block else []
     rows: list[list[Cell]] = []
-    for row, label in pairs:
+    for row in block.rows if block else ():
         results = [run.result for run in row.runs]
         paper = next((one.hours for one in ROWS if one.key == key(row)), None)
         devices = ", ".join(dict.fromkeys(f"{one.world_size} x {one.device}, {one.threads} threads" for one in results))
         fits, wholes = [one.seconds_fit for one in results], [one.seconds for one in results]
-        rows.append([label, devices, len(results), spread(fits, 1), spread(wholes, 1), paper and f"{paper:.1f}"])
+        rows.append([row.label, devices, len(results), spread(fits, 1), spread(wholes, 1), paper and f"{paper:.1f}"])
     if block is None:
         rows = [[one.name, HARDWARE, None, None, None, f"{one.hours:.1f}"] for one in ROWS if one.hours]
     header = ["model", "device", "runs", "training, s", "whole run, s", "paper, h"]
@@ -172,12 +164,3 @@ def class_table(block: Block, split: str) -> Table:
     header = ["label", "gold rows", *(row.label for row in block.rows)]
     note = f"F1 of the label; {SPREAD}. A label without gold rows or predictions has F1 0."
     return Table(f"{split} by label, F1", header, rows, note=note)
-
-
-def all_tables(block: Block, definition: Definition) -> Iterable[Table]:
-    """Every table of a block of runs."""
-    yield from score_tables(block, definition)
-    yield time_table(block)
-    for split in block.splits:
-        yield language_table(block, split, definition)
-        yield class_table(block, split)

@@ -1,7 +1,7 @@
 """task=report: the finished runs below a folder as the paper's tables, tests, and one HTML page to look into them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from xfact.config import Config
@@ -32,33 +32,32 @@ def report(config: Config) -> None:
     for number, block in enumerate(blocks, start=1):
         tables = score_tables(block, config.definition)
         show(tables)
-        for caveat in block.rows[0].first.caveats:
+        caveats = block.rows[0].first.caveats
+        for caveat in caveats:
             stdout_console().print(f"note: {caveat}", style="yellow", markup=False)
         name = "" if len(blocks) == 1 else f"-{number}-{block.data}"
-        page = Page(f"X-Fact: {block.data}", facts(block, config), sections(block, config.definition), browser(block))
+        texts = {split: claims_of(some_run(block, split), split) for split in block.splits}
+        found = [Section("Scores", "\n\n".join(caveats), [*tables, time_table(block)])]
+        found += sections(block, config.definition, texts)
+        page = Page(f"X-Fact: {block.data}", facts(block, config), found, browser(block, texts))
         write(Path(config.out), page, notes, slug(name))
 
 
-def sections(block: Block, definition: Definition) -> list[Section]:
-    """The report of runs on one version of the data."""
-    found = [
-        Section(
-            "Scores", "\n\n".join(block.rows[0].first.caveats), [*score_tables(block, definition), time_table(block)]
-        )
-    ]
-    texts = {split: claims_of(some_run(block, split), split) for split in block.splits}
+def sections(block: Block, definition: Definition, texts: Mapping[str, behaviour.Claims | None]) -> list[Section]:
+    """What a report of runs on one version of the data says beyond their scores."""
     samples = [sample(block.rows, split, texts[split]) for split in block.splits]
     chance = [table for one in samples for table in (interval_table(one), test_table(one))]
-    found.append(Section("Could it be chance?", "", chance))
     parts = [
         table
         for split in block.splits
         for table in (language_table(block, split, definition), class_table(block, split))
     ]
-    found.append(Section("Languages, sources and labels", "", parts))
-    found.append(calibration.section(block))
-    found.append(behaviour.section(block, texts))
-    return found
+    return [
+        Section("Could it be chance?", "", chance),
+        Section("Languages, sources and labels", "", parts),
+        calibration.section(block),
+        behaviour.section(block, texts),
+    ]
 
 
 def facts(block: Block, config: Config) -> list[tuple[str, str]]:
@@ -74,11 +73,10 @@ def facts(block: Block, config: Config) -> list[tuple[str, str]]:
     ]
 
 
-def browser(block: Block) -> Browser | None:
+def browser(block: Block, texts: Mapping[str, behaviour.Claims | None]) -> Browser | None:
     """The claims of the splits, each with the mean probabilities over the seeds of every row."""
     claims: dict[str, Sequence[Claim]] = {}
-    for split in block.splits:
-        found = claims_of(some_run(block, split), split)
+    for split, found in texts.items():
         if found is not None:
             ids = some_run(block, split).predictions(split)["id"]
             claims[split] = [found[one] for one in ids]

@@ -1,7 +1,7 @@
 """The finished runs below a folder, as rows of a table: the seeds of one setting on one version of the data."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,9 +21,16 @@ class Run:
 
     folder: Path
     result: Result
+    read: "dict[str, pd.DataFrame]" = field(default_factory=dict, repr=False, compare=False)
 
     def predictions(self, split: str) -> "pd.DataFrame":
-        """The table that a split's scores were computed from; DataError if it is not whole."""
+        """The table that a split's scores were computed from, read once; DataError if it is not whole."""
+        if split not in self.read:
+            self.read[split] = self.checked(split)
+        return self.read[split]
+
+    def checked(self, split: str) -> "pd.DataFrame":
+        """The file of `predictions`."""
         import pandas as pd
 
         path = self.folder / "predictions" / f"{split}.parquet"
@@ -88,12 +95,6 @@ class Block:
     def splits(self) -> list[str]:
         """Test sets of any run, in the order of their first."""
         return list(dict.fromkeys(name for row in self.rows for run in row.runs for name in run.result.splits))
-
-    @property
-    def official(self) -> bool:
-        """Whether every scored file has the paper's number of rows."""
-        scores = [score for row in self.rows for split in self.splits for score in row.scores(split)]
-        return all(score.counts == "official" for score in scores)
 
 
 def collect(pattern: str) -> tuple[list[Block], list[str]]:

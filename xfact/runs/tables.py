@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -174,10 +175,15 @@ def shown(value: Any) -> str:
 
 
 def _cell(scores: list[SplitScore]) -> str:
-    values = [100 * score.macro_f1 for score in scores]
+    return spread([score.macro_f1 for score in scores]) or ""
+
+
+def spread(values: Sequence[float], scale: float = 100) -> str | None:
+    """`38.2 (0.9)`: mean and sample standard deviation; one value has none."""
     if not values:
-        return ""
-    return f"{mean(values):.1f} ({stdev(values):.1f})" if len(values) > 1 else f"{values[0]:.1f}"
+        return None
+    scaled = [scale * value for value in values]
+    return f"{mean(scaled):.1f} ({stdev(scaled):.1f})" if len(scaled) > 1 else f"{scaled[0]:.1f}"
 
 
 def _fresh(label: str, group: list[Result], splits: list[str]) -> str:
