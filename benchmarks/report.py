@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,7 @@ def make_runs(out: Path, data: Path) -> None:
     words = ["model=majority", "data=xfact", f"data.source={data}", "split=[alpha1]", "out=first"]
     subprocess.run([sys.executable, str(RUN), *words], cwd=out.parent, check=True, capture_output=True)
     (first,) = (out.parent / "first").glob("majority/*")
-    claims = list(read_tsv(data / "test.all.tsv"))
+    claims = list(read_tsv(data / "test.all.tsv", Counter()))
     gold = np.array([LABELS.index(claim.label) for claim in claims])
     for place, (model, metadata, evidence) in enumerate(ROWS):
         for seed in (1, 2, 3, 4):
