@@ -43,6 +43,7 @@ OUTCOMES = "outcomes.jsonl"  # in the folder that the processes of a command sha
 RECIPES: dict[str, dict[str, Any]] = {
     "lr": {"tiny": 2e-3, "": 2e-5},
     "max_epochs": {"tiny": 4, "": 10},
+    "pooling": {"tiny": "mean", "": "auto"},
     "authors_batch_size": {"attn_ea": 12, "": 8},
 }
 
@@ -278,6 +279,8 @@ def known_keys() -> list[str]:
         package = re.match(r"# @package (\S+)", text)
         place = package.group(1) if package else path.parent.name
         keys |= {f"{place}.{key}" for key in yaml.safe_load(text) if path.parent.name not in GLOBAL_GROUPS}
+    for section, values in yaml.safe_load((conf_folder() / "config.yaml").read_text(encoding="utf-8")).items():
+        keys |= {f"{section}.{key}" for key in values} if isinstance(values, dict) and section != "hydra" else set()
     for path in conf_folder().glob("hydra/launcher/*.yaml"):
         keys |= {f"hydra.launcher.{key}" for key in yaml.safe_load(path.read_text(encoding="utf-8"))}
     return sorted(keys)

@@ -42,6 +42,7 @@ class Predictor:
             store.model_class(self.card.target).layout,
             store.tokeniser(place, self.card),
             cache=Path(),
+            progress=progress,
         )
 
     def predict(self, claims: Sequence[str | Mapping[str, Any]], abstain: float | None = None) -> pd.DataFrame:

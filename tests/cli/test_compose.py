@@ -289,3 +289,10 @@ def test_the_identity_follows_a_local_encoders_content_not_its_place(tmp_path):
     assert digest(tmp_path / "a") == digest(tmp_path / "b")
     (tmp_path / "b" / "model.safetensors").write_bytes(b"weights")
     assert digest(tmp_path / "a") != digest(tmp_path / "b")
+
+
+def test_an_encoder_by_name_alone_has_the_settings_of_a_pretrained_one():
+    tiny, other = config(), config("encoder.name=bert-base-multilingual-cased")
+    assert (tiny.encoder.pooling, tiny.optim.lr) == ("mean", 2e-3)
+    assert (other.encoder.pooling, other.optim.lr) == ("auto", 2e-5)
+    assert other.encoder == config("encoder=mbert").encoder

@@ -60,6 +60,7 @@ from cli.conftest import ROOT, command, succeed
         (["split=[alpha1,alpha2]", "data=claims"], ["alpha2", "ood.tsv"]),
         (["data.languages=[xx]"], ["train", "data.languages"]),
         (["data.languages=[it]", "split=[alpha3]"], ["split=alpha3", "data.languages", "zeroshot.tsv"]),
+        (["checkpoint.evry=1"], ["checkpoint.evry", "did you mean checkpoint.every"]),
         (["model.scale=1", "model=attn_ea"], ["model.scale=1", "boolean"]),
         (["model._target_=xfact.models.attn_ea.AtnEA"], ["AtnEA"]),
     ],

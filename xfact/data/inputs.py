@@ -40,9 +40,11 @@ class Inputs:
         layout: Layout,
         tokeniser: Tokeniser | None,
         cache: Path,
+        progress: bool = False,
     ) -> None:
         self.corpus, self.augment, self.evidence, self.text = corpus, augment, evidence, text
         self.labels, self.layout, self.tokeniser, self.cache = labels, layout, tokeniser, cache
+        self.progress = progress
 
     def read(self, file: str, name: str, role: Role = "test", evidence: TestEvidence = "config") -> Split:
         """The split of one file; augmentation and random evidence are for train only."""
@@ -62,7 +64,7 @@ class Inputs:
             return Claims(labels, None, 0)
         sequences = (self.text.sequences(claim, self.layout) for claim in claims)
         per_claim = len(self.text.sequences(claims[0], self.layout))
-        arrays = token_arrays(sequences, len(claims), per_claim, self.tokeniser, self.cache)
+        arrays = token_arrays(sequences, len(claims), per_claim, self.tokeniser, self.cache, self.progress)
         return Claims(labels, arrays, self.tokeniser.pad_id)
 
 

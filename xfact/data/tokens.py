@@ -95,7 +95,12 @@ def encoder_absent(name: str, error: Exception) -> UserError:
 
 
 def token_arrays(
-    sequences: Iterable[list[tuple[str, str | None]]], claims: int, per_claim: int, tokeniser: Tokeniser, cache: Path
+    sequences: Iterable[list[tuple[str, str | None]]],
+    claims: int,
+    per_claim: int,
+    tokeniser: Tokeniser,
+    cache: Path,
+    progress: bool = False,
 ) -> TokenArrays:
     """The arrays of these sequences, from the cache folder if the same text was tokenised before."""
     rows = list(sequences)
@@ -104,30 +109,35 @@ def token_arrays(
         digest.update(json.dumps(row).encode())
     path = cache / f"{digest.hexdigest()[:32]}.arrow"
     if not path.is_file():
-        write_arrays(path, rows, claims, per_claim, tokeniser)
+        write_arrays(path, rows, claims, per_claim, tokeniser, progress)
     return TokenArrays(path)
 
 
 def write_arrays(
-    path: Path, rows: list[list[tuple[str, str | None]]], claims: int, per_claim: int, tokeniser: Tokeniser
+    path: Path,
+    rows: list[list[tuple[str, str | None]]],
+    claims: int,
+    per_claim: int,
+    tokeniser: Tokeniser,
+    progress: bool,
 ) -> None:
     """Tokenise chunk by chunk, with progress, into a file that appears when it is whole."""
     schema = pa.schema([("ids", pa.list_(pa.int32())), ("second", pa.int32())], metadata={"per_claim": str(per_claim)})
     with temporary(path) as unfinished, pa.ipc.new_file(str(unfinished), schema) as writer:
         chunks = (rows[start : start + CLAIMS_PER_CHUNK] for start in range(0, len(rows), CLAIMS_PER_CHUNK))
-        for chunk in _with_progress(chunks, claims):
+        for chunk in _with_progress(chunks, claims, progress):
             writer.write_batch(tokeniser.encode([sequence for row in chunk for sequence in row]))
 
 
-def _with_progress(chunks: Iterator[list], claims: int) -> Iterator[list]:
+def _with_progress(chunks: Iterator[list], claims: int, progress: bool) -> Iterator[list]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("tokenising"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=claims)
+    with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as bar:
+        task = bar.add_task("", total=claims)
         for chunk in chunks:
             yield chunk
-            progress.advance(task, len(chunk))
+            bar.advance(task, len(chunk))
 
 
 def limit_tokenizer_threads(threads: int) -> None:

@@ -118,7 +118,8 @@ def retained_table(block: Block) -> Table:
                 found = of.retained(
                     {split: mean_score(row, split)}, {split: score}, {split: floor.get(split, float("nan"))}
                 )
-                shares = [f"{100 * found[key][0]:.0f} %" for key in ("retained_share", "retained_above_majority")]
+                kept = [100 * found[key][0] for key in ("retained_share", "retained_above_majority")]
+                shares = [f"{share:z.0f} %" for share in kept]
                 rows.append([row.label, name, split, 100 * mean_score(row, split), 100 * score, *shares])
     header = ["model", "against", "split", "own evidence", "other", "kept", "kept above majority"]
     note = (

@@ -38,7 +38,7 @@ def compare(config: Config) -> None:
         lines.append(line(both, a.label, b.label))
         flipped.append(flips(both, a.label, b.label, a.predictions(split)[0]["id"].tolist(), claims))
     header = ["split", "claims", "a", "b", "a - b", "95 % low", "95 % high", "p, checkpoints", "p, method (least)"]
-    for table in (Table("", header, lines), *flipped):
+    for table in (Table("Difference", header, lines), *flipped):
         out.print("")
         out.print(table.title, markup=False, soft_wrap=True)
         out.print(rich_table(table))

@@ -15,6 +15,7 @@ from rich.text import Text
 from xfact.screen import width
 
 CLAIM_CHARACTERS = 100
+NAME = 24  # characters of a row's name that a narrow screen does not break
 
 Cell = str | int | float | None
 
@@ -57,6 +58,7 @@ def rich_table(table: Table) -> RichTable:
     drawn.leading = any("\n" in shown(cell) for row in table.rows for cell in row)
     for position, name in enumerate(table.header):
         drawn.add_column(name, justify="left" if position < table.texts else "right", overflow="fold")
+    drawn.columns[0].min_width = min(NAME, max((len(shown(row[0])) for row in table.rows if row), default=0))
     for row in table.rows[: table.on_screen]:
         drawn.add_row(*(Text(shown(cell)) for cell in row))
     return drawn

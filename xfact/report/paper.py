@@ -101,9 +101,10 @@ def time_table(block: Block | None) -> Table:
         fits, wholes = [one.seconds_fit for one in results], [one.seconds for one in results]
         rows.append([row.label, devices, len(results), spread(fits, 1), spread(wholes, 1), paper and f"{paper:.1f}"])
     if block is None:
-        rows = [[one.name, HARDWARE, None, None, None, f"{one.hours:.1f}"] for one in ROWS if one.hours]
+        rows = [[one.name, HARDWARE[one.model], None, None, None, f"{one.hours:.1f}"] for one in ROWS if one.hours]
     header = ["model", "device", "runs", "training, s", "whole run, s", "paper, h"]
-    note = f"Mean (sample sd) over runs. The paper's hardware: {HARDWARE}."
+    hardware = "; ".join(f"{place} for {model}" for model, place in HARDWARE.items())
+    note = f"Mean (sample sd) over runs. The paper's hardware: {hardware}."
     return Table("Table 5: run time", header, rows, texts=2, note=note)
 
 

@@ -109,13 +109,8 @@ def write(out: Path, page: Page, notes: Sequence[str], name: str = "") -> None:
         *(f"- {note}" for note in notes),
     ]
     for section in page.sections:
-        lines += [
-            "",
-            f"# {section.title}",
-            "",
-            section.text,
-            *(markdown_table(table) + "\n" for table in section.tables),
-        ]
+        parts = [f"# {section.title}", section.text, *map(markdown_table, section.tables)]
+        lines += [f"\n{part}" for part in parts if part]
         for table in section.tables:
             stem = out / "tables" / f"{slug(table.title)}{name}"
             write_text(stem.with_name(f"{stem.name}.csv"), csv_text(table))

@@ -60,6 +60,7 @@ def make_inputs(config: Config, corpus: Corpus, tokeniser: Tokeniser | None = No
         store.model_class(config.model["_target_"]).layout,
         tokeniser or (Tokeniser(config.encoder.name, config.model["max_length"]) if config.uses_encoder else None),
         Path(config.out).absolute() / ".cache" / "tokens",
+        config.trainer.progress,
     )
 
 
