@@ -14,6 +14,7 @@ from xfact.files import temporary
 from xfact.screen import warn
 
 FORMATS = (".tsv", ".csv", ".jsonl", ".parquet")
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 Row = dict[str, Any]
 
 
@@ -36,7 +37,37 @@ def read_claims(place: str, stdin: IO[bytes]) -> list[Row]:
     return read_text(path.read_bytes(), place, suffix=path.suffix)
 
 
-def read_parquet(path: Path) -> list[Row]:
+def read_table(path: Path, column: str) -> list[Row]:
+    """Rows of a CSV, TSV (quoted as a CSV is), JSON, JSONL or Parquet file that has this column."""
+    if path.suffix not in TABLES:
+        raise UserError(f"{path}: the name must end in {', '.join(TABLES)}")
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    if path.suffix == ".parquet":
+        return read_parquet(path, column)
+    data = path.read_bytes()
+    if path.suffix == ".json":
+        return read_json(decoded(data, str(path)), str(path), column)
+    if path.suffix == ".tsv":
+        return read_csv(decoded(data, str(path)), str(path), column, delimiter="\t")
+    return read_text(data, str(path), suffix=path.suffix, column=column)
+
+
+def read_json(text: str, place: str, column: str) -> list[Row]:
+    """A list of JSON objects."""
+    try:
+        rows = json.loads(text)
+    except ValueError as error:
+        raise DataError(f"{place}: not JSON ({error}); one object a line is .jsonl") from None
+    if not isinstance(rows, list):
+        raise DataError(f"{place}: not a list of objects")
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict) or column not in row:
+            raise DataError(f'{place}: row {number}: not an object with the key "{column}"')
+    return with_column(rows, place, [column], column)
+
+
+def read_parquet(path: Path, column: str = "claim") -> list[Row]:
     """Rows of a Parquet file."""
     import pyarrow.parquet as pq
     from pyarrow import ArrowException
@@ -45,21 +76,26 @@ def read_parquet(path: Path) -> list[Row]:
         table = pq.read_table(path)
     except (ArrowException, OSError) as error:
         raise DataError(f"{path}: not a Parquet file ({str(error).splitlines()[0]})") from None
-    return with_claim(table.to_pylist(), str(path), table.column_names)
+    return with_column(table.to_pylist(), str(path), table.column_names, column)
 
 
-def read_text(data: bytes, place: str, suffix: str = "", guess: bool = False) -> list[Row]:
-    """Rows of text in the suffix's format, or in the one it looks like."""
+def decoded(data: bytes, place: str) -> str:
+    """UTF-8 text, a BOM left out."""
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{place}: not UTF-8 (byte {data[error.start]:#04x} at {error.start})") from None
+
+
+def read_text(data: bytes, place: str, suffix: str = "", guess: bool = False, column: str = "claim") -> list[Row]:
+    """Rows of text in the suffix's format, or in the one it looks like."""
+    text = decoded(data, place)
     if guess:
         suffix = looks_like(text)
     if suffix == ".jsonl":
-        return read_jsonl(text, place)
+        return read_jsonl(text, place, column)
     if suffix == ".csv":
-        return read_csv(text, place)
+        return read_csv(text, place, column)
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     if suffix == ".tsv":
         return read_tsv_rows(lines, place)
@@ -87,13 +123,13 @@ def read_tsv_rows(lines: list[str], place: str) -> list[Row]:
         if len(fields) != len(header):
             raise DataError(f"{place}:{number}: {len(fields)} fields where the header has {len(header)}")
         rows.append(dict(zip(header, fields, strict=True)))
-    return with_claim(rows, place, header)
+    return with_column(rows, place, header)
 
 
-def read_csv(text: str, place: str) -> list[Row]:
+def read_csv(text: str, place: str, column: str = "claim", delimiter: str = ",") -> list[Row]:
     """Comma-separated rows under a header, quoted as usual."""
     csv.field_size_limit(sys.maxsize)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
     rows, header = [], []
     try:
         header = [name.strip() for name in next(reader, [])]
@@ -104,10 +140,10 @@ def read_csv(text: str, place: str) -> list[Row]:
                 rows.append(dict(zip(header, fields, strict=True)))
     except csv.Error as error:
         raise DataError(f"{place}:{reader.line_num}: {error}") from None
-    return with_claim(rows, place, header)
+    return with_column(rows, place, header, column)
 
 
-def read_jsonl(text: str, place: str) -> list[Row]:
+def read_jsonl(text: str, place: str, column: str = "claim") -> list[Row]:
     """One JSON object a line."""
     rows = []
     for number, line in enumerate(text.split("\n"), start=1):
@@ -120,18 +156,18 @@ def read_jsonl(text: str, place: str) -> list[Row]:
             raise DataError(f"{place}:{number}: half a character ({error.object[error.start]!a})") from None
         except ValueError as error:
             raise DataError(f"{place}:{number}: not JSON ({error})") from None
-        if not isinstance(row, dict) or "claim" not in row:
-            raise DataError(f'{place}:{number}: not an object with the key "claim"')
+        if not isinstance(row, dict) or column not in row:
+            raise DataError(f'{place}:{number}: not an object with the key "{column}"')
         rows.append(row)
-    return with_claim(rows, place, ["claim"])
+    return with_column(rows, place, [column], column)
 
 
-def with_claim(rows: list[Row], place: str, header: list[str]) -> list[Row]:
-    """The rows, if there are any and the column `claim` is there."""
-    if "claim" not in header:
-        raise DataError(f"{place}: no column `claim` (columns: {', '.join(header) or 'none'})")
+def with_column(rows: list[Row], place: str, header: list[str], column: str = "claim") -> list[Row]:
+    """The rows, if there are any and the column is there."""
+    if column not in header:
+        raise DataError(f"{place}: no column `{column}` (columns: {', '.join(header) or 'none'})")
     if not rows:
-        raise DataError(f"{place}: a header and no claims")
+        raise DataError(f"{place}: a header and no {column}s")
     return rows
 
 
