@@ -5,6 +5,7 @@ import pytest
 from xfact.report.grid import Table, latex_table
 from xfact.report.paper import score_tables, time_table
 from xfact.report.published import MAJORITY, ROWS
+from xfact.report.runs import listed
 
 # Gold rows (true, mostly true, partly, false, mostly false, complicated, other) of the official test sets.
 GOLD = {
@@ -59,3 +60,10 @@ def test_latex_has_booktabs_rules_and_no_command_of_the_text():
                   "two lines & - \\\\", "& 38.2 \\\\", r"a\_b &"):  # fmt: skip
         assert piece in text
     assert text.count("&") - text.count(r"\&") == 3
+
+
+@pytest.mark.parametrize(
+    ("seeds", "text"), [([1], "1"), ([1, 2], "1, 2"), ([1, 2, 4], "1, 2, 4"), ([1, 2, 3, 4], "1-4"), ([3, 4, 5], "3-5")]
+)
+def test_seeds_are_listed_so_that_a_missing_one_is_seen(seeds, text):
+    assert listed(seeds) == text

@@ -15,7 +15,7 @@ from rich.text import Text
 from xfact.screen import width
 
 CLAIM_CHARACTERS = 100
-NAME = 24  # characters of a row's name that a narrow screen does not break
+NAME = 10  # characters of a row's name that a narrow screen does not break
 
 Cell = str | int | float | None
 

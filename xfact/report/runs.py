@@ -163,7 +163,9 @@ def block(data: str, runs: list[Run], notes: list[str]) -> Block:
 
 
 def listed(seeds: list[int]) -> str:
-    """`1, 2, 4`."""
+    """`1, 2, 4`, or `1-4` where none between is missing."""
+    if len(seeds) > 2 and seeds == list(range(seeds[0], seeds[-1] + 1)):
+        return f"{seeds[0]}-{seeds[-1]}"
     return ", ".join(map(str, seeds))
 
 
