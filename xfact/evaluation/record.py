@@ -27,7 +27,7 @@ class GroupScore(Strict):
     rows: int
     macro_f1: float
     macro_f1_gold: float
-    macro_f1_7: float
+    macro_f1_7: float | None  # None where the labels are not X-Fact's seven
     accuracy: float
 
 
@@ -45,3 +45,75 @@ class SplitScore(GroupScore):
     version: str = ""  # SHA-256 of the file's content, first 16 digits
     evidence: Literal["own", "none"] = "own"  # what the claims had
     counts: str = "other"  # official, swallowed or other: the file's row count against the paper's
+
+
+class AnswerGroup(Strict):
+    """How a language model answers the rows of one subset; the interval is Wilson's, 95 %."""
+
+    rows: int
+    accuracy: float
+    low: float
+    high: float
+    balanced_accuracy: float  # mean recall over the labels in the subset's gold
+    majority: float  # accuracy of always answering the subset's most frequent label
+    base_rate: dict[str, float]  # share of each label in gold
+
+
+class AnswerScore(AnswerGroup):
+    """What accuracy alone hides: the rate of each answer, what is no answer, and the other reader."""
+
+    given: dict[str, float]  # share of each label among the answers
+    no_label: int  # rows whose answer names no label, by the reader of `pred`
+    unanswered: dict[str, int]  # rows without any answer, by reason
+    constant: bool  # one answer on 99 % of the rows or more
+    accuracy_lenient: float | None = None  # generative: by the lenient reader
+    no_label_lenient: int | None = None
+    groups: dict[str, dict[str, AnswerGroup]]  # by macro area, orientation and the like
+
+
+class PairScore(Strict):
+    """The same claim in two wordings: exact McNemar over the pairs."""
+
+    pairs: int
+    both: int  # right in both wordings
+    only_original: int
+    only_revised: int
+    neither: int
+    p: float
+
+
+class ProbeScore(Strict):
+    """How much of the second half of a claim a model completes, against that of another row's."""
+
+    rows: int
+    exact: float  # share of rows
+    prefix: float  # mean share of words before the first other one
+    overlap: float  # mean share of words in common runs
+    control_prefix: float
+    control_overlap: float
+
+
+class LmRecord(Strict):
+    """How a language model was asked, what that cost, and what accuracy alone hides."""
+
+    benchmark: str
+    subset: str
+    backend: str
+    model: str  # the name or folder given
+    mode: str
+    prompt: str
+    prompt_version: int
+    prompt_digest: str  # SHA-256 of the prompt's file, first 16 digits
+    chat_template: bool
+    task: str  # of the harness
+    harness: str  # its version
+    harness_scores: dict[str, float]  # as the harness prints them
+    requests: int
+    cached: int  # requests answered from an earlier attempt
+    tokens_in: int  # of the requests that were not
+    tokens_out: int
+    price: float | None = None  # in the currency of lm.price_in and lm.price_out
+    seconds: float  # answering
+    answers: AnswerScore | None = None
+    pairs: PairScore | None = None
+    probe: ProbeScore | None = None

@@ -1,6 +1,7 @@
 """Scores from a predictions table, each with its definition in its name (spec: Metric).
 
-macro_f1        average of F1 over the classes in gold or predictions (scikit-learn without labels=; the paper's)
+macro_f1        average of F1 over the classes in gold or predictions (scikit-learn without labels=; the paper's);
+                NO_LABEL, an answer of a language model that names none, is wrong and no class of its own
 macro_f1_gold   over the classes in gold
 macro_f1_7      over all seven labels, an absent one counting 0
 macro_f1_groups mean over (language, site) groups of each group's macro_f1 (the authors' calculate_fscore.py)
@@ -19,9 +20,13 @@ from xfact.schema import LABELS
 Names: TypeAlias = Sequence[str] | np.ndarray | pd.Series
 
 
+NO_LABEL = ""
+
+
 def macro_f1(gold: Names, pred: Names) -> float:
     """Mean F1 over the classes present in gold or predictions."""
-    return float(f1_score(gold, pred, average="macro", zero_division=0))
+    classes = np.union1d(gold, pred)
+    return float(f1_score(gold, pred, labels=classes[classes != NO_LABEL], average="macro", zero_division=0))
 
 
 def macro_f1_gold(gold: Names, pred: Names) -> float:
@@ -41,7 +46,7 @@ def group_score(table: pd.DataFrame) -> GroupScore:
         rows=len(table),
         macro_f1=macro_f1(gold, pred),
         macro_f1_gold=macro_f1_gold(gold, pred),
-        macro_f1_7=macro_f1_7(gold, pred),
+        macro_f1_7=macro_f1_7(gold, pred) if set(gold) & set(LABELS) else None,
         accuracy=float((gold == pred).mean()),
     )
 
@@ -54,7 +59,8 @@ def split_score(table: pd.DataFrame, known: list[bool] | None = None) -> SplitSc
     if table["id"].duplicated().any():
         raise ValueError(f"a row is there twice: {table['id'][table['id'].duplicated()].iloc[0]}")
     gold, pred = table["gold"].to_numpy(str), table["pred"].to_numpy(str)
-    labels = sorted(set(LABELS) | set(gold) | set(pred))
+    known_labels = set(LABELS) if set(gold) & set(LABELS) else set()
+    labels = sorted(known_labels | set(gold) | set(pred))
     groups = [macro_f1(rows["gold"], rows["pred"]) for _, rows in table.groupby(["language", "site"], sort=True)]
     fresh = None
     if known is not None and any(known) and not all(known):

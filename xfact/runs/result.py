@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from xfact.config import PACKAGE
 from xfact.errors import DataError, UserError
-from xfact.evaluation.record import SplitScore, Strict
+from xfact.evaluation.record import LmRecord, SplitScore, Strict
 from xfact.files import write_text
 
 FILE = "result.json"
@@ -82,6 +82,7 @@ class Result(Strict):
     seconds_fit: float = 0.0  # training and its dev evaluations
     command: str | None = None  # the words after run.py that make this run
     versions: Versions
+    lm: LmRecord | None = None  # of task=lm
     dev: SplitScore | None = None
     splits: dict[str, SplitScore] = Field(default_factory=dict)
 

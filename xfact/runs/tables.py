@@ -38,7 +38,7 @@ def _rows(splits: dict[str, SplitScore], dev: SplitScore | None) -> list[tuple[s
 
 def _percent(score: GroupScore) -> list[str]:
     values = score.macro_f1, score.macro_f1_gold, score.macro_f1_7, score.accuracy
-    return [f"{100 * value:.1f}" for value in values]
+    return ["-" if value is None else f"{100 * value:.1f}" for value in values]
 
 
 def print_run(folder: Path) -> None:

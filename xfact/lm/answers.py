@@ -1,0 +1,100 @@
+"""What a model's free text answers: the strict reader wants the label and nothing else, the lenient one looks for it.
+
+`names` maps each label to the words that stand for it. Neither reader guesses: an answer that names no label, or
+several without settling on one, is None.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+Names = Mapping[str, Sequence[str]]
+
+DRESS = " \t\r\n*_#`'\"«»“”‘’„().,;:!"  # around a label it changes nothing: emphasis, quotes, a full stop
+BINARY: dict[str, list[str]] = {
+    "Vero": ["vero", "vera", "veri", "vere", "true", "corretto", "corretta"],
+    "Falso": ["falso", "falsa", "falsi", "false", "scorretto", "scorretta", "errato", "errata", "untrue"],
+}
+OPPOSITE = {"Vero": "Falso", "Falso": "Vero"}
+NEGATIONS = {"non", "not", "né", "isn't", "isn’t", "wasn't", "wasn’t", "neither", "nessuno", "mica"}
+HEDGES = {
+    "parzialmente", "parte", "tutto", "completamente", "interamente", "quasi", "metà", "mezzo", "mezza", "nì",
+    "partly", "partially", "entirely", "completely", "mostly", "largely", "half", "fully", "più",
+}  # fmt: skip
+WINDOW = 3  # words before a label in which a negation or a hedge counts
+VERDICT = re.compile(
+    r"\b(?:risposta|verdetto|conclusione|giudizio|esito|answer|verdict|conclusion|rating)\b[^:\n.]{0,30}:",
+    re.IGNORECASE,
+)
+
+
+def strict(answer: str, names: Names) -> str | None:
+    """The label that the whole answer is, but for case, quotes, emphasis and final punctuation."""
+    words = normal(answer).strip(DRESS)
+    return next((label for label, forms in names.items() if words in map(normal, forms)), None)
+
+
+def lenient(answer: str, names: Names) -> str | None:
+    """The label that the answer settles on: after `Risposta:` or the like, its first word, or the only one named."""
+    text = without_echo(normal(answer), names)
+    marks = list(VERDICT.finditer(text))
+    for mark in reversed(marks):
+        if label := leading(text[mark.end() :], names):
+            return label
+    if label := leading(text, names):
+        return label
+    found = {label for _, label in mentions(text, names)}
+    return found.pop() if len(found) == 1 else None
+
+
+def normal(text: str) -> str:
+    """NFKC, case folded, white space in single spaces but for line ends."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return re.sub(r"[^\S\n]+", " ", folded)
+
+
+def without_echo(text: str, names: Names) -> str:
+    """The text without the question's own `vero o falso`, which says nothing of the answer."""
+    if set(names) != set(OPPOSITE):
+        return text
+    quote = r"[\"'«»“”*]*"
+    first, second = ("|".join(map(re.escape, map(normal, names[label]))) for label in names)
+    return re.sub(rf"\b(?:{first}){quote}\s*(?:o|oppure|or|/|,)\s*{quote}(?:{second})\b", " ", text)
+
+
+def leading(text: str, names: Names) -> str | None:
+    """The label with which the text begins."""
+    start = text.lstrip(DRESS)
+    found = mentions(start, names)
+    return found[0][1] if found and found[0][0] == 0 else None
+
+
+def mentions(text: str, names: Names) -> list[tuple[int, str | None]]:
+    """Where labels are named, the longest name first, negated ones turned round and hedged ones None."""
+    forms = sorted(((normal(form), label) for label, of in names.items() for form in of), key=lambda one: -len(one[0]))
+    taken = [False] * len(text)
+    found: list[tuple[int, str | None]] = []
+    for form, label in forms:
+        for match in re.finditer(re.escape(form), text):
+            start, end = match.span()
+            if any(taken[start:end]) or inside_word(text, start, end):
+                continue
+            taken[start:end] = [True] * (end - start)
+            found.append((start, meant(label, text[:start], names)))
+    return sorted(found, key=lambda one: one[0])
+
+
+def inside_word(text: str, start: int, end: int) -> bool:
+    """Whether the span is part of a longer word; marks count as letters, as Indic vowel signs are."""
+    around = text[start - 1 : start] + text[end : end + 1]
+    return any(unicodedata.category(character)[0] in "LMN" for character in around)
+
+
+def meant(label: str, before: str, names: Names) -> str | None:
+    """The label that a mention stands for, by the words before it in its sentence; only opposites can be negated."""
+    if set(names) != set(OPPOSITE):
+        return label
+    words = re.findall(r"[\w'’]+", re.split(r"[.;:!?\n]", before)[-1])[-WINDOW:]
+    if HEDGES & set(words):
+        return None
+    return OPPOSITE[label] if NEGATIONS & set(words) else label

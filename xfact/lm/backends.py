@@ -1,0 +1,230 @@
+"""The harness's models as the suite uses them: hf, vllm, and OpenAI-compatible APIs that may misbehave."""
+
+import asyncio
+import contextlib
+import copy
+import functools
+import json
+from collections import Counter
+from importlib.util import find_spec
+from typing import Any
+
+from aiohttp import ClientConnectorError, ClientError, ClientSession
+from lm_eval.api.model import LM
+from lm_eval.api.registry import get_model
+from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
+from tenacity import AsyncRetrying, RetryCallState, RetryError, retry_if_exception_type, stop_after_attempt
+from tenacity.wait import wait_exponential_jitter
+
+from xfact.config import LmConfig
+from xfact.errors import Failure, UserError
+
+STOP_AFTER = 20  # rows in a row without an answer: the server is gone
+LONGEST_WAIT = 30.0  # seconds before a request is tried again
+
+
+def make_model(lm: LmConfig, seed: int) -> LM:
+    """The harness's model of a config; UserError in one line if it cannot be had."""
+    if lm.backend in ("api-chat", "api-completions"):
+        return api_model(lm, seed)
+    if lm.backend == "vllm" and find_spec("vllm") is None:
+        raise UserError("lm.backend=vllm: vllm is not installed (pip install vllm, on a machine with a GPU)")
+    arguments = {"pretrained": lm.model, "dtype": lm.dtype or default_dtype(lm), **lm.model_args}
+    extra = {"batch_size": lm.batch_size, "device": lm.device}
+    try:
+        return get_model(lm.backend).create_from_arg_obj(arguments, extra)
+    except (OSError, ValueError, RuntimeError, TypeError) as error:
+        raise UserError(
+            f"lm.model={lm.model}: {str(error).splitlines()[0].strip()}; give the folder of a causal language model, "
+            "or a hub name where there is a network"
+        ) from None
+
+
+def default_dtype(lm: LmConfig) -> str:
+    """bfloat16 on a GPU, where float32 has no use for a verdict; float32 on a CPU."""
+    import torch
+
+    on_gpu = torch.cuda.is_available() if lm.device is None else not lm.device.startswith("cpu")
+    return "bfloat16" if on_gpu or lm.backend == "vllm" else "float32"
+
+
+def api_model(lm: LmConfig, seed: int) -> LM:
+    """A client of an API; nothing is asked of it yet."""
+    likelihood = lm.backend == "api-completions" and lm.mode == "likelihood"
+    arguments = {
+        "model": lm.model,
+        "base_url": lm.base_url,
+        "num_concurrent": lm.concurrent,
+        "timeout": int(lm.timeout),
+        "max_gen_toks": lm.max_tokens,
+        "seed": seed,
+        "tokenizer": lm.tokenizer,
+        "tokenizer_backend": "huggingface" if likelihood else None,
+        "max_retries": 1,  # `Patient` tries again itself
+        **lm.model_args,
+    }
+    kind = PatientChat if lm.backend == "api-chat" else PatientCompletions
+    try:
+        model = kind(**arguments)
+    except (OSError, ValueError) as error:
+        raise UserError(f"lm.tokenizer={lm.tokenizer}: {str(error).splitlines()[0].strip()}") from None
+    model.retries = lm.retries
+    return model
+
+
+class Again(Exception):
+    """An answer that another try may better."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+class NoAnswer(Exception):
+    """A row that the API will not answer."""
+
+
+class Silence(str):
+    """In place of a text that did not come: empty, with the reason."""
+
+    reason: str
+
+    def __new__(cls, reason: str) -> "Silence":
+        silence = super().__new__(cls, "")
+        silence.reason = reason
+        return silence
+
+
+class Never(float):
+    """In place of a log-likelihood that did not come: minus infinity, with the reason."""
+
+    reason: str
+
+    def __new__(cls, reason: str) -> "Never":
+        never = super().__new__(cls, "-inf")
+        never.reason = reason
+        return never
+
+
+class Patient:
+    """An API's client that waits and asks again, and goes on without the rows that stay unanswered."""
+
+    retries = 6
+
+    @functools.cached_property
+    def tokens(self) -> Counter[str]:
+        """As the API counts them: in, out."""
+        return Counter()
+
+    @functools.cached_property
+    def state(self) -> dict[str, int]:
+        """Rows answered, and rows without an answer since the last that was."""
+        return {"answered": 0, "failed": 0}
+
+    async def amodel_call(  # the harness's coroutine of one request
+        self: Any,
+        session: ClientSession,
+        sem: asyncio.Semaphore,
+        messages: Any,
+        *,
+        generate: bool = True,
+        cache_keys: list[Any] | None = None,
+        ctxlens: list[int] | None = None,
+        gen_kwargs: dict[str, Any] | None = None,
+        **others: Any,
+    ) -> list[Any]:
+        """The answers to a batch of one."""
+        payload = self._create_payload(
+            self.create_message(messages), generate=generate, gen_kwargs=copy.deepcopy(gen_kwargs), seed=self._seed,
+            eos=None, **others,
+        )  # fmt: skip
+        keys = cache_keys or [None] * len(messages)
+        async with sem:
+            try:
+                output = await self.patiently(session, payload)
+                answers = self.parse_generations(output) if generate else self.parse_logprobs(output, ctxlens=ctxlens)
+                if None in answers:
+                    raise NoAnswer("the content is empty")
+            except NoAnswer as error:
+                self.give_up(str(error))
+                return [Silence(str(error)) if generate else (Never(str(error)), False) for _ in messages]
+        self.state.update(answered=self.state["answered"] + 1, failed=0)
+        usage = output.get("usage") or {}
+        self.tokens.update({"in": usage.get("prompt_tokens") or 0, "out": usage.get("completion_tokens") or 0})
+        for key, answer in zip(keys, answers, strict=True):
+            if key is not None:
+                self.cache_hook.add_partial("generate_until" if generate else "loglikelihood", key, answer)
+        return answers
+
+    def give_up(self, reason: str) -> None:
+        """Note a request without an answer; Failure once there are many in a row."""
+        self.state["failed"] += 1
+        if self.state["failed"] >= STOP_AFTER and self.state["failed"] > self.state["answered"]:
+            raise Failure(
+                f"the API gave no answer {STOP_AFTER} times in a row (last: {reason}); what it answered is kept, the "
+                "same command goes on from there"
+            )
+
+    async def patiently(self: Any, session: ClientSession, payload: dict[str, Any]) -> dict[str, Any]:
+        """The API's answer after as many tries as it takes; NoAnswer with the last reason."""
+        tries = AsyncRetrying(
+            retry=retry_if_exception_type(Again), stop=stop_after_attempt(self.retries), wait=wait_before
+        )
+        try:
+            return await tries(self.once, session, payload)
+        except RetryError as error:
+            raise NoAnswer(str(error.last_attempt.exception())) from None
+
+    async def once(self: Any, session: ClientSession, payload: dict[str, Any]) -> dict[str, Any]:
+        """One try."""
+        try:
+            async with session.post(self.base_url, json=payload, headers=self.header) as response:
+                status, text, wait = response.status, await response.text(), response.headers.get("Retry-After")
+        except ClientConnectorError as error:
+            if not self.state["answered"]:
+                raise UserError(f"lm.base_url={self.base_url}: no server answers there ({error.strerror})") from None
+            raise Again("no connection") from None
+        except (ClientError, TimeoutError, UnicodeDecodeError) as error:
+            raise Again(type(error).__name__) from None
+        if status == 429 or status >= 500:
+            raise Again(f"HTTP {status}", seconds(wait))
+        if status in (401, 403, 404, 405):
+            hint = "; the key is OPENAI_API_KEY" if status in (401, 403) else "; is this the whole address?"
+            raise UserError(f"lm.base_url={self.base_url}: HTTP {status}{hint}")
+        if status != 200:
+            raise NoAnswer(f"HTTP {status}")
+        return checked(text)
+
+
+def checked(text: str) -> dict[str, Any]:
+    """The JSON of an answer that has choices; Again for nonsense."""
+    try:
+        output = json.loads(text)
+        if not output["choices"]:
+            raise KeyError
+    except (ValueError, KeyError, TypeError):
+        raise Again("no choices in the answer") from None
+    return output
+
+
+def wait_before(state: RetryCallState) -> float:
+    """Seconds before the next try: what the API asks for, or twice the last, from half a second."""
+    error = state.outcome.exception() if state.outcome else None
+    asked = error.wait if isinstance(error, Again) else None
+    own = wait_exponential_jitter(initial=0.5, max=LONGEST_WAIT, jitter=0.5)(state)
+    return min(LONGEST_WAIT, own if asked is None else asked)
+
+
+def seconds(header: str | None) -> float | None:
+    """A Retry-After in seconds; None if it is absent or a date."""
+    with contextlib.suppress(TypeError, ValueError):
+        return max(0.0, float(header))  # type: ignore[arg-type]
+    return None
+
+
+class PatientChat(Patient, LocalChatCompletion):
+    """v1/chat/completions."""
+
+
+class PatientCompletions(Patient, LocalCompletionsAPI):
+    """v1/completions."""

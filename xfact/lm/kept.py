@@ -1,0 +1,99 @@
+"""Answers kept as they come, so that an interrupted run goes on and a paid answer is paid once."""
+
+import hashlib
+import json
+import sqlite3
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lm_eval.api.model import LM, CacheHook
+
+METHODS = ("loglikelihood", "generate_until")
+
+
+class Kept(CacheHook):
+    """The answers of one model in a SQLite file, by request and row; JSON, so that nothing in it can run.
+
+    The harness's models hand each answer to `add_partial` as it comes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.file = sqlite3.connect(path, isolation_level=None)
+        self.file.execute("PRAGMA journal_mode=WAL")
+        self.file.execute("PRAGMA synchronous=OFF")  # a power cut may lose the last answers, never the file's order
+        self.file.execute("CREATE TABLE IF NOT EXISTS answers (request TEXT PRIMARY KEY, answer TEXT NOT NULL)")
+        self.rows: dict[str, deque[str]] = defaultdict(deque)  # the rows that wait for the answer to a request
+
+    def add_partial(self, attr: str, req: Iterable[Any], res: Any) -> None:
+        """Keep an answer for the next row that waits for it."""
+        request = digest(attr, req)
+        waiting = self.rows.get(request)
+        if waiting and res is not None:
+            self.put(request, waiting.popleft(), res)
+
+    def put(self, request: str, row: str, answer: Any) -> None:
+        """Write an answer."""
+        self.file.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (f"{request} {row}", json.dumps(answer)))
+
+    def get(self, request: str, row: str) -> Any:
+        """A kept answer, or None."""
+        found = self.file.execute("SELECT answer FROM answers WHERE request = ?", (f"{request} {row}",)).fetchone()
+        return None if found is None else json.loads(found[0])
+
+    def close(self) -> None:
+        """Close the file."""
+        self.file.close()
+
+
+def digest(method: str, arguments: Iterable[Any]) -> str:
+    """A request's text and settings."""
+    return hashlib.sha256(json.dumps([method, *map(plain, arguments)]).encode()).hexdigest()
+
+
+def plain(argument: Any) -> Any:
+    """An argument as JSON: a chat is a wrapper around its text."""
+    return getattr(argument, "prompt", argument)
+
+
+class Counter:
+    """What was asked anew, and what an earlier attempt had answered."""
+
+    def __init__(self) -> None:
+        self.requests = self.cached = 0
+        self.asked: list[Any] = []  # instances
+        self.answers: list[Any] = []
+
+
+def remember(model: LM, kept: Kept) -> Counter:
+    """Let a harness model answer from what is kept, and keep what it answers."""
+    counter = Counter()
+    model.set_cache_hook(kept)
+    for method in METHODS:
+        setattr(model, method, answering(method, getattr(model, method), kept, counter))
+    return counter
+
+
+def answering(method: str, ask: Callable[[list[Any]], list[Any]], kept: Kept, counter: Counter) -> Callable[..., Any]:
+    """The model's method, asked only for what is not kept."""
+
+    def answer(instances: Sequence[Any]) -> list[Any]:
+        requests = [digest(method, instance.args) for instance in instances]
+        rows = [str(instance.doc["key"]) for instance in instances]
+        found = [kept.get(request, row) for request, row in zip(requests, rows, strict=True)]
+        left = [place for place, answer in enumerate(found) if answer is None]
+        for place in left:
+            kept.rows[requests[place]].append(rows[place])
+        asked = [instances[place] for place in left]
+        answers = ask(asked) if asked else []
+        counter.requests += len(instances)
+        counter.cached += len(instances) - len(left)
+        counter.asked += asked
+        counter.answers += answers
+        for place, answer in zip(left, answers, strict=True):
+            found[place] = answer
+        return [tuple(answer) if isinstance(answer, list) else answer for answer in found]
+
+    return answer
