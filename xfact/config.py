@@ -20,6 +20,7 @@ from xfact.schema import LABELS, SNIPPETS, canonical_label
 MetadataField = Literal["language", "site", "claimant", "claim_date", "review_date"]
 METADATA_FIELDS = get_args(MetadataField)
 
+RUNS = ("train", "lm")  # tasks that make a run's folder
 SHORTEST = 4  # max_length: a token beside the three special ones of a pair
 
 PACKAGE = Path(__file__).parent

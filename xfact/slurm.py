@@ -19,7 +19,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from xfact.config import Config
+from xfact.config import RUNS, Config
 from xfact.errors import Failure, UserError
 from xfact.files import write_text
 from xfact.runs.devices import rank, world_size
@@ -113,7 +113,7 @@ def jobs_of(config: DictConfig) -> Iterator[Job]:
     for number, (plain, overrides) in enumerate(jobs(config)):
         typed = checked(plain, overrides)
         words = command(hydra | {"overrides": {"task": overrides}})
-        yield Job(number, typed, words, folder_of(typed) if typed.task == "train" else None)
+        yield Job(number, typed, words, folder_of(typed) if typed.task in RUNS else None)
 
 
 def without_submission(jobs: list[Job], sweeps: Path) -> Iterator[tuple[Job, dict[str, Any] | None]]:

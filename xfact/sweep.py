@@ -13,7 +13,7 @@ from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from xfact.config import Config
+from xfact.config import RUNS, Config
 from xfact.runs.threads import JOBS, available_cores
 
 PLAN = "XFACT_PLAN"  # how many jobs the sweep has, and which of them are the same run as an earlier one
@@ -38,7 +38,7 @@ class Sweep(Callback):
             if self.first_row:
                 keep_first_row(config)
             configs = [checked(plain, overrides) for plain, overrides in jobs(config)]
-            folders = [folder_of(one) if one.task == "train" else number for number, one in enumerate(configs)]
+            folders = [folder_of(one) if one.task in RUNS else number for number, one in enumerate(configs)]
             if any(one.task == "status" for one in configs):
                 raise UserError("task=status is without -m; a sweep's own words and preview=true show how far it is")
         except (UserError, HydraException, OmegaConfBaseException) as error:

@@ -9,6 +9,7 @@ from collections import Counter
 from importlib.util import find_spec
 from typing import Any
 
+import torch
 from aiohttp import ClientConnectorError, ClientError, ClientSession
 from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model
@@ -29,8 +30,10 @@ def make_model(lm: LmConfig, seed: int) -> LM:
         return api_model(lm, seed)
     if lm.backend == "vllm" and find_spec("vllm") is None:
         raise UserError("lm.backend=vllm: vllm is not installed (pip install vllm, on a machine with a GPU)")
-    arguments = {"pretrained": lm.model, "dtype": lm.dtype or default_dtype(lm), **lm.model_args}
-    extra = {"batch_size": lm.batch_size, "device": lm.device}
+    device = lm.device or ("cuda" if lm.backend == "vllm" or torch.cuda.is_available() else "cpu")
+    dtype = lm.dtype or ("float32" if device == "cpu" else "bfloat16")
+    arguments = {"pretrained": lm.model, "dtype": dtype, **lm.model_args}
+    extra = {"batch_size": lm.batch_size, "device": device}
     try:
         return get_model(lm.backend).create_from_arg_obj(arguments, extra)
     except (OSError, ValueError, RuntimeError, TypeError) as error:
@@ -38,14 +41,6 @@ def make_model(lm: LmConfig, seed: int) -> LM:
             f"lm.model={lm.model}: {str(error).splitlines()[0].strip()}; give the folder of a causal language model, "
             "or a hub name where there is a network"
         ) from None
-
-
-def default_dtype(lm: LmConfig) -> str:
-    """bfloat16 on a GPU, where float32 has no use for a verdict; float32 on a CPU."""
-    import torch
-
-    on_gpu = torch.cuda.is_available() if lm.device is None else not lm.device.startswith("cpu")
-    return "bfloat16" if on_gpu or lm.backend == "vllm" else "float32"
 
 
 def api_model(lm: LmConfig, seed: int) -> LM:

@@ -67,16 +67,18 @@ class Counter:
         self.answers: list[Any] = []
 
 
-def remember(model: LM, kept: Kept) -> Counter:
-    """Let a harness model answer from what is kept, and keep what it answers."""
+def remember(model: LM, kept: Kept, quiet: bool) -> Counter:
+    """Let a harness model answer from what is kept, and keep what it answers; `quiet` is without its bars."""
     counter = Counter()
     model.set_cache_hook(kept)
     for method in METHODS:
-        setattr(model, method, answering(method, getattr(model, method), kept, counter))
+        setattr(model, method, answering(method, getattr(model, method), kept, counter, quiet))
     return counter
 
 
-def answering(method: str, ask: Callable[[list[Any]], list[Any]], kept: Kept, counter: Counter) -> Callable[..., Any]:
+def answering(
+    method: str, ask: Callable[..., list[Any]], kept: Kept, counter: Counter, quiet: bool
+) -> Callable[..., Any]:
     """The model's method, asked only for what is not kept."""
 
     def answer(instances: Sequence[Any]) -> list[Any]:
@@ -87,7 +89,7 @@ def answering(method: str, ask: Callable[[list[Any]], list[Any]], kept: Kept, co
         for place in left:
             kept.rows[requests[place]].append(rows[place])
         asked = [instances[place] for place in left]
-        answers = ask(asked) if asked else []
+        answers = list(ask(asked, disable_tqdm=quiet)) if asked else []
         counter.requests += len(instances)
         counter.cached += len(instances) - len(left)
         counter.asked += asked

@@ -26,6 +26,10 @@ class State:
 
 def folder_of(config: Config) -> Path:
     """Where the run of a config is, or would be."""
+    if config.task == "lm":
+        from xfact.lm import settings
+
+        return settings.folder_of(config)
     corpus = Corpus(config.data)
     return run_folder(config, corpus, run_hash(identity(config, corpus)))
 

@@ -45,6 +45,12 @@ def print_run(folder: Path) -> None:
     """The last screen of a run: its scores and where its files are."""
     result = read_result(folder)
     assert result is not None
+    if result.lm is not None:
+        from xfact.lm.tables import print_lm
+
+        print_lm(result)
+        say(f"{folder}/: result.json, predictions/")
+        return
     say("")
     print_scores(result.splits, result.dev)
     if result.best is not None:
@@ -85,6 +91,11 @@ def row_name(result: Result) -> str:
 def print_mean_table(results: list[Result], out: Console | None = None) -> None:
     """Mean (sample sd) over seeds of each kind of run, a table for each data set; runs in the order given."""
     out = out or console
+    if asked := [result for result in results if result.lm is not None]:
+        from xfact.lm.tables import print_lm_table
+
+        print_lm_table(asked, out)
+        results = [result for result in results if result.lm is None]
     for data in dict.fromkeys(result.data for result in results):
         _print_data_table([result for result in results if result.data == data], data, out)
 

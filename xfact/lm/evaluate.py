@@ -1,0 +1,329 @@
+"""task=lm: a language model asked through lm-evaluation-harness, in a run's folder like any other."""
+
+import logging
+import os
+import time
+from collections import Counter as Counts
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xfact.config import Config, LmConfig
+from xfact.data.corpus import Corpus, DataConfig
+from xfact.errors import Failure
+from xfact.evaluation.predictions import write_predictions
+from xfact.evaluation.record import LmRecord
+from xfact.evaluation.scores import NO_LABEL, split_score
+from xfact.lm import settings
+from xfact.lm.answers import lenient, strict
+from xfact.lm.contamination import continuation, overlaps
+from xfact.lm.datasets import labels_of, names_of, veryfit_items
+from xfact.lm.tasks import FOLDER
+from xfact.lm.veryfit import CAVEAT, INVENTED, ROWS, place_of
+from xfact.runs.identity import run_hash
+from xfact.runs.identity import settings as flat
+from xfact.runs.lock import lock_path, only_one
+from xfact.runs.result import Result, read_result, versions
+from xfact.runs.signals import Stop
+from xfact.runs.threads import jobs_at_once, use_threads
+from xfact.runs.words import this_command
+from xfact.schema import LABELS, OFFICIAL
+from xfact.screen import console, name_job, say
+
+GROUPS = ("macro_area", "orientamento", "year", "cutoff", "overlap")
+
+
+def evaluate(config: Config) -> Path:
+    """Ask the model what the config says, unless that is done; returns the run's folder."""
+    from xfact.lm.tables import one_line
+    from xfact.runs.train import keep_aside
+
+    lm = settings.checked(config)
+    folder = settings.folder_of(config)
+    if quiet(config):
+        os.environ["TQDM_DISABLE"] = "1"  # read when a library first imports tqdm
+    if jobs_at_once() > 1:
+        name_job(folder.name)
+    if config.rerun and folder.exists():
+        keep_aside(folder, Path(config.out).absolute())
+    with only_one(lock_path(folder)), Stop():
+        result = read_result(folder)
+        if result is not None and result.status == "finished":
+            say(f"finished already: {folder}")
+        else:
+            result = run(config, lm, folder)
+    say(one_line(result))
+    return folder
+
+
+def quiet(config: Config) -> bool:
+    """Whether bars would be in the way."""
+    return not (config.trainer.progress and console.is_terminal and jobs_at_once() == 1)
+
+
+def run(config: Config, lm: LmConfig, folder: Path) -> Result:
+    """A run in its folder; answers of an earlier attempt are taken from where they are kept."""
+    from xfact.runs.train import make_folder, recorded
+
+    start = time.perf_counter()
+    make_folder(config, folder)
+    result = opening(config, lm)
+    with recorded(folder, result):
+        say(f"run {folder}")
+        result.threads = use_threads(config.trainer.threads)
+        facts = facts_of(lm)
+        samples, result.lm = ask(config, lm, folder, result)
+        table = predictions(lm, samples, facts)
+        write_predictions(table, folder / "predictions" / f"{lm.subset}.parquet")
+        score(lm, table, result)
+        result.seconds = time.perf_counter() - start
+        result.status = "finished"
+    return result
+
+
+def opening(config: Config, lm: LmConfig) -> Result:
+    """The result of a run that has just begun."""
+    parts = settings.identity(config)
+    file, data_version, _ = settings.data_file(lm)
+    return Result(
+        status="running",
+        identity=run_hash(parts),
+        seed=config.seed,
+        model=Path(lm.model).name,
+        metadata=lm.show_metadata,
+        metadata_fields=[],
+        missing="given",
+        evidence="own" if lm.benchmark == "xfact" and lm.snippets else "none",
+        evidence_within=None,
+        num_snippets=lm.snippets if lm.benchmark == "xfact" else 0,
+        augment="none",
+        encoder=None,
+        data=lm.benchmark if lm.benchmark == "veryfit" else settings.corpus_of(lm).name,
+        caveats=caveats(lm),
+        settings=flat(parts),
+        precision=lm.dtype or "default",
+        threads=0,
+        command=this_command(),
+        versions=versions({file: data_version}),
+    )
+
+
+def caveats(lm: LmConfig) -> list[str]:
+    """What must stand beside every score."""
+    if lm.benchmark == "xfact":
+        found = settings.corpus_of(lm).caveats
+    else:
+        found = [CAVEAT] if place_of(lm.data, lm.subset) == INVENTED else []  # type: ignore[arg-type]
+    return [*found, *([f"The first {lm.limit:,} rows only."] if lm.limit else [])]
+
+
+def facts_of(lm: LmConfig) -> pd.DataFrame:
+    """One row a claim, by its key: text, language, source, and the groups that scores are given by."""
+    if lm.benchmark == "veryfit":
+        items = veryfit_items(lm.subset, lm.data, lm.limit)  # type: ignore[arg-type]
+        rows = [
+            {
+                "id": item.key,
+                "text": item.statement,
+                "language": "it",
+                "site": "pagellapolitica.it",
+                "article": item.row.id,
+                "macro_area": item.row.macro_area,
+                "orientamento": item.row.orientation,
+                "year": str(item.row.date.year),
+                "cutoff": "" if lm.cutoff is None else side(item.row.date.isoformat(), lm.cutoff),
+            }
+            for item in items
+        ]
+    else:
+        from xfact.evaluation.behaviour import year
+
+        rows = []
+        for claim in settings.corpus_of(lm).read(OFFICIAL[lm.subset][0])[0][: lm.limit]:
+            when = year(claim.claim_date) or year(claim.review_date)
+            rows.append(
+                {
+                    "id": claim.id,
+                    "text": claim.claim,
+                    "language": claim.language,
+                    "site": claim.site,
+                    "year": "" if when is None else str(when),
+                    "cutoff": "" if lm.cutoff is None or when is None else side(str(when), lm.cutoff),
+                }
+            )
+    table = pd.DataFrame(rows)
+    if lm.trained_on:
+        seen, _ = Corpus(DataConfig(source=lm.trained_on)).read(OFFICIAL["train"][0], "train")
+        table["overlap"] = overlaps(table["text"].tolist(), [claim.claim for claim in seen])
+        counts = table["overlap"].value_counts().to_dict()
+        say(f"of {len(table):,} rows, {counts.get('exact', 0):,} stand in {lm.trained_on}'s train, "
+            f"{counts.get('near', 0):,} nearly")  # fmt: skip
+    return table if lm.cutoff else table.drop(columns="cutoff")
+
+
+def side(when: str, cutoff: str) -> str:
+    """before or after the cut-off; the cut-off's own year, where no day is known, is neither."""
+    if len(when) == 4 and when == cutoff[:4]:
+        return ""
+    return "before" if when <= cutoff else "after"
+
+
+def ask(config: Config, lm: LmConfig, folder: Path, result: Result) -> tuple[list[dict[str, Any]], LmRecord]:
+    """The harness's samples, one a row, and the record of how they came."""
+    logging.getLogger("lm_eval").setLevel(logging.ERROR)
+    import huggingface_hub
+    import transformers
+    from lm_eval import simple_evaluate
+    from lm_eval.tasks import TaskManager
+
+    huggingface_hub.utils.logging.set_verbosity_error()
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    from xfact.lm.backends import make_model
+    from xfact.lm.kept import Kept, remember
+
+    task = settings.task_name(lm)
+    model = make_model(lm, config.seed)
+    result.precision, result.device = str(getattr(model, "precision", result.precision)), str(model.device or "api")
+    # (chat templates and settings are part of each request)
+    key = run_hash({"model": settings.model_version(lm), "backend": lm.backend, "dtype": lm.dtype or "default"})
+    kept = Kept(folder.parents[1] / ".cache" / "lm" / f"{key}.sqlite")
+    counter = remember(model, kept, quiet(config))
+    start = time.perf_counter()
+    try:
+        found = simple_evaluate(
+            model=model,
+            tasks=[task],
+            task_manager=TaskManager(
+                include_path=str(FOLDER), include_defaults=False, metadata=settings.arguments(lm, config.seed)
+            ),
+            apply_chat_template=lm.chat_template or lm.backend == "api-chat",
+            fewshot_as_multiturn=False,
+            gen_kwargs=None if lm.mode == "likelihood" else {"max_gen_toks": lm.max_tokens},
+            bootstrap_iters=0,
+            random_seed=config.seed,
+            numpy_random_seed=config.seed,
+            torch_random_seed=config.seed,
+        )
+    finally:
+        kept.close()
+    if found is None:
+        raise Failure("the harness gave no result")
+    seconds = time.perf_counter() - start
+    tokens_in, tokens_out = tokens(model, counter)
+    prompt = settings.prompt_of(lm)
+    record = LmRecord(
+        benchmark=lm.benchmark,
+        subset=lm.subset,
+        backend=lm.backend,
+        model=lm.model,
+        mode=lm.mode,
+        prompt=prompt.name,
+        prompt_version=prompt.version,
+        prompt_digest=prompt.digest,
+        chat_template=lm.chat_template or lm.backend == "api-chat",
+        task=task,
+        harness=version("lm_eval"),
+        harness_scores=harness_scores(found["results"][task]),
+        requests=counter.requests,
+        cached=counter.cached,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        price=price(lm, tokens_in, tokens_out),
+        seconds=seconds,
+    )
+    return found["samples"][task], record
+
+
+def harness_scores(results: dict[str, Any]) -> dict[str, float]:
+    """The harness's metrics without their filter's name and standard errors."""
+    return {
+        name.partition(",")[0]: float(value)
+        for name, value in results.items()
+        if name.endswith(",none") and "stderr" not in name
+    }
+
+
+def tokens(model: Any, counter: Any) -> tuple[int, int]:
+    """Tokens in and out of what was asked anew: as the API counted them, or by the model's tokenizer."""
+    if hasattr(model, "tokens"):
+        return model.tokens["in"], model.tokens["out"]
+    if not counter.asked:
+        return 0, 0
+    texts, outs = [], []
+    for instance, answer in zip(counter.asked, counter.answers, strict=True):
+        likelihood = instance.request_type == "loglikelihood"
+        texts.append(instance.args[0] + instance.args[1] if likelihood else instance.args[0])
+        outs += [] if likelihood else [answer]
+    return tuple(sum(map(len, model.tokenizer(each).input_ids)) if each else 0 for each in (texts, outs))  # type: ignore[return-value]
+
+
+def price(lm: LmConfig, tokens_in: int, tokens_out: int) -> float | None:
+    """What the tokens cost, if prices are given."""
+    if lm.price_in is None and lm.price_out is None:
+        return None
+    return (tokens_in * (lm.price_in or 0) + tokens_out * (lm.price_out or 0)) / 1e6
+
+
+def predictions(lm: LmConfig, samples: Sequence[dict[str, Any]], facts: pd.DataFrame) -> pd.DataFrame:
+    """The predictions table: id, split, language, site, gold, pred, then probabilities or the answer as it was read."""
+    rows = [answered(lm.mode, sample) for sample in samples]
+    table = facts.merge(pd.DataFrame(rows), on="id", validate="one_to_one", how="right")
+    table.insert(1, "split", lm.subset)
+    first = [name for name in ("id", "split", "language", "site", "gold", "pred") if name in table]
+    return table[[*first, *(name for name in table if name not in (*first, "text"))]]
+
+
+def answered(mode: str, sample: dict[str, Any]) -> dict[str, Any]:
+    """What one sample answers."""
+    doc, answers = sample["doc"], sample["filtered_resps"]
+    if mode == "completion":
+        found = continuation(answers[0], doc["target"])
+        return {
+            "id": doc["key"], "answer": str(answers[0]), "target": doc["target"], "exact": found.exact,
+            "prefix": found.prefix, "overlap_words": found.overlap,
+        }  # fmt: skip
+    labels, names = labels_of(doc), names_of(doc)
+    row: dict[str, Any] = {"id": doc["key"], "gold": labels[doc["target"]]}
+    if mode == "generate":
+        reason = getattr(answers[0], "reason", "")
+        pred = strict(answers[0], names) or NO_LABEL
+        return row | {
+            "pred": pred, "lenient": lenient(answers[0], names) or NO_LABEL, "answer": str(answers[0]),
+            "unanswered": reason,
+        }  # fmt: skip
+    likelihoods = [answer[0] for answer in answers]
+    reason = next((one.reason for one in likelihoods if hasattr(one, "reason")), "")
+    scores = np.array(likelihoods, dtype=np.float64)
+    shares = np.exp(scores - scores.max()) if np.isfinite(scores).all() else np.zeros(len(scores))
+    pred = NO_LABEL if reason else labels[int(scores.argmax())]
+    return row | {
+        "pred": pred, "unanswered": reason,
+        **{f"p_{label}": float(share / (shares.sum() or 1)) for label, share in zip(labels, shares, strict=True)},
+    }  # fmt: skip
+
+
+def score(lm: LmConfig, table: pd.DataFrame, result: Result) -> None:
+    """Fill the result's scores from the predictions table."""
+    from xfact.lm.scores import answer_score, pair_score, probe_score
+
+    assert result.lm is not None
+    if lm.mode == "completion":
+        result.lm.probe = probe_score(table["answer"].tolist(), table["target"].tolist())
+        return
+    labels = LABELS if lm.benchmark == "xfact" else ("Vero", "Falso")
+    columns = [column for column in GROUPS if column in table]
+    silent = Counts(reason for reason in table["unanswered"] if reason)
+    result.lm.answers = answer_score(table, labels, columns, silent)
+    if lm.subset == "pairs":
+        result.lm.pairs = pair_score(table)
+    file, data_version, _ = settings.data_file(lm)
+    known = ROWS.get(lm.subset) or OFFICIAL[lm.subset][1]
+    counts = "official" if len(table) == known and lm.languages is None else "other"
+    result.splits[lm.subset] = split_score(table).model_copy(
+        update={"file": file, "version": data_version, "counts": counts, "evidence": result.evidence}
+    )

@@ -1,0 +1,141 @@
+"""What is asked of a language model, before anything heavy is imported: checks, the run's identity and its folder."""
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+from xfact.config import Config, DataConfig, LmConfig
+from xfact.data.corpus import Corpus
+from xfact.errors import UserError
+from xfact.lm import veryfit
+from xfact.lm.datasets import veryfit_prompt
+from xfact.lm.prompts import Prompt, read_prompt
+from xfact.runs.identity import run_hash
+from xfact.schema import OFFICIAL
+
+SUBSETS = {"veryfit": ("full", "small", "enriched", "pairs"), "xfact": ("dev", "alpha1", "alpha2", "alpha3")}
+# Of speed or place, not of the answers; data, model and prompt count by their content.
+NOT_IDENTITY = {
+    "data", "model", "prompt", "base_url", "tokenizer", "batch_size", "device", "dtype", "concurrent", "retries",
+    "timeout", "price_in", "price_out", "trained_on", "benchmark", "subset",
+}  # fmt: skip
+ENDS = 1 << 20  # bytes of a large file of weights that count, at each end
+
+
+def checked(config: Config) -> LmConfig:
+    """The lm section; UserError for what does not go together."""
+    lm = config.lm
+    if lm is None:
+        raise UserError("task=lm: choose what is asked, as lm=veryfit_small or lm=xfact_alpha1")
+    if lm.subset not in SUBSETS[lm.benchmark]:
+        raise UserError(f"lm.subset={lm.subset}: {lm.benchmark} has {', '.join(SUBSETS[lm.benchmark])}")
+    if lm.backend.startswith("api") and lm.base_url is None:
+        raise UserError(f"lm.backend={lm.backend}: lm.base_url is needed, as http://localhost:8000/v1/chat/completions")
+    if lm.backend == "api-chat" and lm.mode == "likelihood":
+        raise UserError("lm.mode=likelihood: a chat API gives no likelihoods; lm.mode=generate, or api-completions")
+    if lm.backend == "api-completions" and lm.mode == "likelihood" and lm.tokenizer is None:
+        raise UserError("lm.mode=likelihood: lm.tokenizer is needed, to tell the prompt's tokens from the answer's")
+    prompt_of(lm)
+    return lm
+
+
+def prompt_of(lm: LmConfig) -> Prompt:
+    """The prompt of a config."""
+    if lm.mode == "completion":
+        return read_prompt(f"completion_{lm.language}")
+    return veryfit_prompt(lm.prompt, lm.language) if lm.benchmark == "veryfit" else read_prompt(lm.prompt)
+
+
+def corpus_of(lm: LmConfig) -> Corpus:
+    """X-Fact's data of a config."""
+    return Corpus(DataConfig(source=lm.data or "sample", languages=lm.languages))
+
+
+def data_file(lm: LmConfig) -> tuple[str, str, str]:
+    """Name, version and row counts (official or other) of the file that is asked."""
+    if lm.benchmark == "veryfit":
+        path = veryfit.place_of(lm.data, lm.subset)  # type: ignore[arg-type]
+        if not path.is_file():
+            raise UserError(f"lm.data={lm.data}: no such file or folder")
+        return path.name, veryfit.version(path), "other"
+    file = OFFICIAL[lm.subset][0]
+    corpus = corpus_of(lm)
+    if lack := corpus.lack(file):
+        raise UserError(lack)
+    return file, corpus.version(file), "other"
+
+
+def task_name(lm: LmConfig) -> str:
+    """The harness's task."""
+    return f"{lm.benchmark}_{lm.subset}" + ("" if lm.mode == "likelihood" else f"_{lm.mode}")
+
+
+def arguments(lm: LmConfig, seed: int) -> dict[str, Any]:
+    """The harness's --metadata: what makes the rows."""
+    keys = {"data", "limit"}
+    if lm.mode == "completion":
+        return lm.model_dump(include=keys | {"language"})
+    own = {"veryfit": {"prompt", "language", "dates"}, "xfact": {"prompt", "snippets", "show_metadata", "labels"}}
+    shots = {"shots", "shots_by", "languages"} if lm.benchmark == "xfact" else set()
+    return {**lm.model_dump(include=keys | own[lm.benchmark] | shots), "seed": seed}
+
+
+def identity(config: Config) -> dict[str, Any]:
+    """What determines the answers and their scores, as plain JSON; the seed where it draws something."""
+    lm = checked(config)
+    drawn = lm.shots > 0 or lm.dates == "shuffled"
+    parts: dict[str, Any] = {
+        "seed": config.seed if drawn else 0,
+        "lm": {
+            "benchmark": lm.benchmark,
+            "subset": lm.subset,
+            "model": model_version(lm),
+            "prompt": prompt_of(lm).digest,
+            "dtype": lm.dtype or "default",
+            **lm.model_dump(exclude_defaults=True, exclude=NOT_IDENTITY),
+        },
+        "file": data_file(lm)[1],
+    }
+    if lm.mode == "likelihood":
+        parts["lm"].pop("max_tokens", None)
+    if lm.trained_on:
+        parts["trained_on"] = Corpus(DataConfig(source=lm.trained_on)).version(OFFICIAL["train"][0])
+    return parts
+
+
+def model_version(lm: LmConfig) -> str:
+    """A hub's or API's name as it is; a folder by its files, of large ones size and both ends."""
+    folder = Path(lm.model)
+    if not folder.is_dir():
+        return lm.model
+    digest = hashlib.sha256()
+    for path in sorted(one for one in folder.iterdir() if one.is_file() and not one.name.startswith(".")):
+        size = path.stat().st_size
+        digest.update(f"{path.name}\0{size}\0".encode())
+        with path.open("rb") as file:
+            digest.update(file.read(ENDS))
+            file.seek(max(0, size - ENDS))
+            digest.update(file.read(ENDS))
+    return digest.hexdigest()
+
+
+def folder_of(config: Config) -> Path:
+    """`<out>/lm/<readable>-<hash>`."""
+    lm = checked(config)
+    words = [lm.benchmark, lm.subset, Path(lm.model).name, lm.mode, *variation(lm)]
+    readable = re.sub(r"[^a-z0-9.-]+", "-", "-".join(words).lower()).strip("-.")[:80]
+    parts = identity(config)
+    seed = f"-seed{config.seed}" if parts["seed"] else ""
+    return Path(config.out).absolute() / "lm" / f"{readable}{seed}-{run_hash(parts)}"
+
+
+def variation(lm: LmConfig) -> list[str]:
+    """What people vary, in words, where it is not the default."""
+    words = [prompt_of(lm).name.removeprefix("veryfit_").removeprefix("xfact_")] if lm.mode != "completion" else []
+    words += [f"dates-{lm.dates}"] if lm.dates != "given" else []
+    words += ["chat"] if lm.chat_template else []
+    words += [f"{lm.shots}-shots"] if lm.shots else []
+    words += ["no-snippets"] if lm.benchmark == "xfact" and not lm.snippets else []
+    words += ["meta"] if lm.show_metadata else []
+    return words + (["own-labels"] if lm.labels == "claim" else [])

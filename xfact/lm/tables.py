@@ -1,0 +1,141 @@
+"""What a language model's run says on the screen."""
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from xfact.evaluation.record import AnswerGroup, LmRecord
+from xfact.runs.result import Result
+from xfact.screen import console, say
+
+
+def one_line(result: Result) -> str:
+    """A run's score in a line."""
+    lm = record(result)
+    name = f"{result.model}, {lm.benchmark} {lm.subset}, {lm.mode}"
+    if lm.probe is not None:
+        return f"{name}: {percent(lm.probe.prefix)} of the words, {percent(lm.probe.exact)} of the rows completed"
+    return f"{name}: accuracy {accuracy(lm.answers)} ({result.seconds:.0f} s)"
+
+
+def record(result: Result) -> LmRecord:
+    """The record of a run of task=lm."""
+    assert result.lm is not None
+    return result.lm
+
+
+def percent(share: float) -> str:
+    """A share x 100."""
+    return f"{100 * share:.1f} %"
+
+
+def accuracy(group: AnswerGroup | None) -> str:
+    """`58.3 (52.0-64.3)`: with the Wilson interval."""
+    return "-" if group is None else f"{100 * group.accuracy:.1f} ({interval(group)})"
+
+
+def interval(group: AnswerGroup) -> str:
+    """`52.0-64.3`."""
+    return f"{100 * group.low:.1f}-{100 * group.high:.1f}"
+
+
+def print_lm(result: Result) -> None:
+    """The last screen of a run: its scores, its groups, and what it cost."""
+    lm = record(result)
+    say("")
+    print_lm_table([result])
+    if lm.answers is not None:
+        print_groups(lm)
+    if lm.pairs is not None:
+        pairs = lm.pairs
+        say(
+            f"{pairs.pairs} pairs: {pairs.both} right in both wordings, {pairs.only_original} only as published, "
+            f"{pairs.only_revised} only as revised, {pairs.neither} in neither; exact McNemar p = {pairs.p:.3f}"
+        )
+    if lm.probe is not None:
+        probe = lm.probe
+        say(
+            f"completion of {probe.rows:,} claims: {percent(probe.prefix)} of the second half's words from its start "
+            f"(another row's: {percent(probe.control_prefix)}), {percent(probe.overlap)} in common runs "
+            f"({percent(probe.control_overlap)}), {percent(probe.exact)} of the rows word for word"
+        )
+    cost = f", {lm.price:.4f} by the prices given" if lm.price is not None else ""
+    say(
+        f"{lm.requests:,} requests, {lm.cached:,} of them answered before; {lm.tokens_in:,} tokens in, "
+        f"{lm.tokens_out:,} out, {lm.seconds:.1f} s{cost}; harness {lm.harness}, task {lm.task}, prompt {lm.prompt} "
+        f"version {lm.prompt_version}"
+    )
+
+
+def print_lm_table(results: list[Result], out: Console | None = None) -> None:
+    """One row a run: what accuracy is, and what it hides."""
+    out = out or console
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
+    for name in ("model", "asked"):
+        table.add_column(name, overflow="fold")
+    for name in ("rows", "accuracy", "95 %", "majority", "balanced", "macro-F1", "lenient", "none"):
+        table.add_column(name, justify="right", no_wrap=True)
+    scored = [result for result in results if record(result).answers is not None]
+    for result, asked in zip(scored, asked_words(scored), strict=True):
+        table.add_row(result.model, asked, *cells(result))
+    if not scored:
+        return
+    out.print(
+        "scores x 100 with Wilson's interval; majority: always the most frequent label; macro-F1 over the classes in "
+        "gold; none: rows whose answer names no label",
+        markup=False,
+    )
+    out.print(table)
+    for result in scored:
+        lm = record(result)
+        assert lm.answers is not None
+        given = ", ".join(f"{label} {percent(share)}" for label, share in lm.answers.given.items() if share)
+        note = " - a constant answer: its accuracy is the base rate's" if lm.answers.constant else ""
+        out.print(f"answers of {result.model}: {given or 'none'}{note}", markup=False)
+        for reason, number in lm.answers.unanswered.items():
+            out.print(f"{number:,} rows of {result.model} without an answer: {reason}", style="yellow", markup=False)
+    for caveat in dict.fromkeys(caveat for result in results for caveat in result.caveats):
+        out.print(f"note: {caveat}", style="yellow", markup=False)
+
+
+def asked_words(results: list[Result]) -> list[str]:
+    """What each run was asked, and the settings in which the runs differ."""
+    known = {"lm.model", "lm.benchmark", "lm.subset", "lm.prompt", "file"}
+    keys = sorted({key for result in results for key in result.settings} - known)
+    differ = [key for key in keys if len({str(result.settings.get(key)) for result in results}) > 1]
+    found = []
+    for result in results:
+        lm = record(result)
+        words = [f"{lm.benchmark} {lm.subset}", lm.prompt.removeprefix(f"{lm.benchmark}_")]
+        given = {key.rpartition(".")[2]: result.settings.get(key) for key in differ}
+        words += [f"{key}={value}" for key, value in given.items() if value is not None]
+        found.append(", ".join(words))
+    return found
+
+
+def cells(result: Result) -> list[str]:
+    """A run's row."""
+    lm = record(result)
+    assert lm.answers is not None
+    scores = lm.answers
+    macro = result.splits[lm.subset].macro_f1_gold
+    lenient = "-" if scores.accuracy_lenient is None else f"{100 * scores.accuracy_lenient:.1f}"
+    return [
+        f"{scores.rows:,}", f"{100 * scores.accuracy:.1f}",
+        interval(scores), f"{100 * scores.majority:.1f}", f"{100 * scores.balanced_accuracy:.1f}",
+        f"{100 * macro:.1f}", lenient, f"{scores.no_label:,}",
+    ]  # fmt: skip
+
+
+def print_groups(lm: LmRecord) -> None:
+    """Accuracy by group, beside the group's base rate."""
+    assert lm.answers is not None
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    for name in ("group", "", "rows", "accuracy (95 %)", "majority", "balanced"):
+        table.add_column(name, justify="left" if name in ("group", "") else "right")
+    for column, groups in lm.answers.groups.items():
+        for value, group in groups.items():
+            figures = accuracy(group), f"{100 * group.majority:.1f}", f"{100 * group.balanced_accuracy:.1f}"
+            table.add_row(column, value, f"{group.rows:,}", *figures)
+    if table.row_count:
+        console.print(table)
