@@ -2,9 +2,19 @@
 
 import os
 
+import pytest
+
 
 def pytest_configure(config):
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker and hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
+
+
+@pytest.fixture(scope="session")
+def tiny_lm(tmp_path_factory):
+    """A causal language model of random weights."""
+    from lm.stub import make_tiny
+
+    return make_tiny(tmp_path_factory.mktemp("lm") / "tiny-lm")

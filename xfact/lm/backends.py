@@ -105,6 +105,7 @@ class Patient:
     """An API's client that waits and asks again, and goes on without the rows that stay unanswered."""
 
     retries = 6
+    fatal: Exception | None = None  # what ended the asking; requests that wait then come back empty
 
     @functools.cached_property
     def tokens(self) -> Counter[str]:
@@ -135,6 +136,8 @@ class Patient:
         )  # fmt: skip
         keys = cache_keys or [None] * len(messages)
         async with sem:
+            if self.fatal is not None:
+                return [Silence("not asked") for _ in messages]
             try:
                 output = await self.patiently(session, payload)
                 answers = self.parse_generations(output) if generate else self.parse_logprobs(output, ctxlens=ctxlens)
@@ -143,6 +146,9 @@ class Patient:
             except NoAnswer as error:
                 self.give_up(str(error))
                 return [Silence(str(error)) if generate else (Never(str(error)), False) for _ in messages]
+            except UserError as error:
+                self.fatal = self.fatal or error
+                return [Silence("not asked") for _ in messages]
         self.state.update(answered=self.state["answered"] + 1, failed=0)
         usage = output.get("usage") or {}
         self.tokens.update({"in": usage.get("prompt_tokens") or 0, "out": usage.get("completion_tokens") or 0})
@@ -151,11 +157,25 @@ class Patient:
                 self.cache_hook.add_partial("generate_until" if generate else "loglikelihood", key, answer)
         return answers
 
+    def generate_until(self: Any, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+        """The harness's method, which ends in the error that ended the asking."""
+        return self.whole(super().generate_until(requests, disable_tqdm))  # type: ignore[misc]
+
+    def loglikelihood(self: Any, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+        """The same."""
+        return self.whole(super().loglikelihood(requests, disable_tqdm))  # type: ignore[misc]
+
+    def whole(self, answers: list[Any]) -> list[Any]:
+        """The answers, if nothing ended the asking."""
+        if self.fatal is not None:
+            raise self.fatal
+        return answers
+
     def give_up(self, reason: str) -> None:
-        """Note a request without an answer; Failure once there are many in a row."""
+        """Note a request without an answer; so many in a row end the asking."""
         self.state["failed"] += 1
         if self.state["failed"] >= STOP_AFTER and self.state["failed"] > self.state["answered"]:
-            raise Failure(
+            self.fatal = self.fatal or Failure(
                 f"the API gave no answer {STOP_AFTER} times in a row (last: {reason}); what it answered is kept, the "
                 "same command goes on from there"
             )

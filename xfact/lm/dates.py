@@ -7,7 +7,7 @@ MONTHS = (
     "gennaio", "febbraio", "marzo", "aprile", "maggio", "giugno",
     "luglio", "agosto", "settembre", "ottobre", "novembre", "dicembre",
 )  # fmt: skip
-ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ][\d:.+Z-]*)?")
+ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[t ][\d:.+z-]*)?")
 NUMBERS = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})")
 WORDS = re.compile(r"(\d{1,2})[º°o]?\.?\s+([a-zà-ù]{3,})\.?,?\s+(\d{4})")
 KNOWN = "2024-03-14, 14/03/2024, 14 marzo 2024 or 1º marzo 2024"

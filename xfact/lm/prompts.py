@@ -46,9 +46,10 @@ def read_prompt(name: str) -> Prompt:
         raise UserError(f"lm.prompt={name}: no such prompt; known: {known}, or the path of a YAML file")
     content = path.read_bytes()
     try:
-        parts = yaml.safe_load(content)
+        parts = yaml.load(content, yaml.BaseLoader)  # every value is text: a label `no` stays one
+        parts["version"] = int(parts["version"])
         head = {key: parts.pop(key) for key in ("name", "version", "language")}
-    except (yaml.YAMLError, AttributeError, KeyError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(
             f"{path}: not a prompt with name, version and language ({str(error).splitlines()[0]})"
         ) from None

@@ -1,0 +1,316 @@
+"""task=lm by the real command line: the harness's own figures, an API that misbehaves, interruption, bad input."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli.conftest import RUN, environment, quick, succeed
+from lm.stub import api, says
+
+from xfact.lm.tasks import FOLDER
+from xfact.lm.veryfit import INVENTED, read_statements
+
+ROWS = read_statements(INVENTED)
+ASK = ("task=lm", "lm.data=invented")
+
+
+def result_of(folder: Path) -> dict:
+    found = list(folder.glob("runs/lm/*/result.json"))
+    assert len(found) == 1, found
+    return json.loads(found[0].read_text())
+
+
+def predictions_of(folder: Path, subset: str = "small") -> pd.DataFrame:
+    return pd.read_parquet(next(folder.glob(f"runs/lm/*/predictions/{subset}.parquet")))
+
+
+def lm_eval(model: Path, task: str, metadata: dict, *options: str) -> dict[str, float]:
+    """The harness's own command, its metrics as it prints them."""
+    words = [
+        sys.executable, "-m", "lm_eval", "--model", "hf", "--model_args", f"pretrained={model},dtype=float32",
+        "--include_path", str(FOLDER), "--tasks", task, "--device", "cpu", "--batch_size", "8",
+        "--metadata", json.dumps(metadata), *options,
+    ]  # fmt: skip
+    done = subprocess.run(words, capture_output=True, text=True, env=environment(), timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if "|" in line]
+    return {row[4]: float(row[6]) for row in rows if len(row) > 6 and re.fullmatch(r"\d+(\.\d+)?", row[6])}
+
+
+@pytest.mark.parametrize(
+    ("task", "words", "metadata", "options"),
+    [
+        ("veryfit_small", [], {"data": "invented"}, []),
+        ("veryfit_small_generate", ["lm.mode=generate", "lm.chat_template=true"], {"data": "invented"},
+         ["--apply_chat_template", "--gen_kwargs", "max_gen_toks=64"]),
+        ("xfact_alpha3", ["lm=xfact_alpha3", "lm.data=sample", "lm.limit=25", "lm.shots=1"],
+         {"data": "sample", "limit": 25, "shots": 1}, []),
+    ],
+)  # fmt: skip
+def test_the_harness_gives_the_same_figures(tiny_lm, tmp_path, task, words, metadata, options):
+    succeed(*ASK, f"lm.model={tiny_lm}", *words, cwd=tmp_path)
+    result = result_of(tmp_path)
+    ours = {name: f"{value:.4f}" for name, value in result["lm"]["harness_scores"].items()}
+    theirs = lm_eval(tiny_lm, task, metadata, *options)
+    assert {name: float(value) for name, value in ours.items()} == pytest.approx(theirs, abs=0.006)
+    subset = result["lm"]["subset"]
+    assert result["splits"][subset]["accuracy"] == pytest.approx(result["lm"]["harness_scores"]["acc"])
+
+
+MODES = [
+    ["lm=veryfit_full"],
+    ["lm=veryfit_small", "lm.prompt=paper"],
+    ["lm=veryfit_enriched", "lm.language=en", "lm.dates=none"],
+    ["lm=veryfit_pairs", "lm.chat_template=true"],
+    ["lm=veryfit_small", "lm.mode=generate", "lm.max_tokens=4"],
+    ["lm=veryfit_pairs", "lm.mode=generate", "lm.max_tokens=4", "lm.chat_template=true", "lm.prompt=paper"],
+    ["lm=veryfit_small", "lm.mode=completion", "lm.max_tokens=8"],
+    ["lm=veryfit_small", "lm.dates=shuffled", "lm.cutoff=2023-12-31", "lm.trained_on=sample"],
+]
+
+
+@pytest.mark.parametrize("words", MODES, ids=" ".join)
+def test_the_dozen_rows_through_every_mode(tiny_lm, tmp_path, words):
+    done = succeed(*ASK, f"lm.model={tiny_lm}", *words, cwd=tmp_path)
+    result = result_of(tmp_path)
+    lm, subset = result["lm"], result["lm"]["subset"]
+    assert result["status"] == "finished"
+    assert "invented rows" in result["caveats"][0]
+    assert "no score on them means anything" in done.stderr
+    table = predictions_of(tmp_path, subset)
+    assert table["id"].is_unique
+    assert not {"tags", "text"} & set(table)
+    if lm["mode"] == "completion":
+        assert lm["probe"]["rows"] == len(table) == 10
+        assert result["splits"] == {}
+        return
+    score = result["splits"][subset]
+    assert score["rows"] == len(table) == (6 if subset == "pairs" else 12)
+    assert score["accuracy"] == pytest.approx((table["gold"] == table["pred"]).mean())
+    assert score["macro_f1_7"] is None
+    assert lm["answers"]["accuracy"] == score["accuracy"]
+    assert sum(group["rows"] for group in lm["answers"]["groups"]["macro_area"].values()) == len(table)
+    if lm["mode"] == "likelihood":
+        assert (table["p_Vero"] + table["p_Falso"]).tolist() == pytest.approx([1] * len(table))
+        assert ((table["p_Vero"] >= table["p_Falso"]) == (table["pred"] == "Vero")).all()
+    if "lm.cutoff=2023-12-31" in words:
+        before = sum(row.date.year <= 2023 for row in ROWS)
+        assert {name: group["rows"] for name, group in lm["answers"]["groups"]["cutoff"].items()} == {
+            "before": before, "after": 12 - before,
+        }  # fmt: skip
+        assert lm["answers"]["groups"]["overlap"]["none"]["rows"] == 12
+    assert (lm["pairs"] is not None) == (subset == "pairs")
+
+
+def statement_of(prompt: str) -> str:
+    return prompt.split("Statement: ")[1].split("\n")[0]
+
+
+KNOWN = {row.statement: row.verdict for row in ROWS}
+WRONG = {row.statement for row in ROWS[:3]}  # the API answers these wrongly
+
+
+def known(prompt: str) -> str:
+    statement = statement_of(prompt)
+    opposite = {"Vero": "Falso", "Falso": "Vero"}[KNOWN[statement]]
+    return opposite if statement in WRONG else KNOWN[statement]
+
+
+def ask_api(address: str, *words: str) -> list[str]:
+    return [
+        *ASK, "lm.backend=api-chat", "lm.mode=generate", "lm.model=stub", f"lm.base_url={address}", "lm.retries=4",
+        *words,
+    ]  # fmt: skip
+
+
+def test_known_answers_give_the_known_accuracy(tmp_path):
+    with api(lambda prompt, before: says(f"**{known(prompt)}**.")) as server:
+        prices = ("lm.price_in=2", "lm.price_out=10")
+        done = succeed(*ask_api(server.address, *prices), cwd=tmp_path, OPENAI_API_KEY="secret-key")
+    result = result_of(tmp_path)
+    assert result["splits"]["small"]["accuracy"] == 9 / 12
+    lm = result["lm"]
+    assert (lm["tokens_in"], lm["tokens_out"], lm["requests"], lm["cached"]) == (600, 24, 12, 0)
+    assert lm["price"] == pytest.approx((600 * 2 + 24 * 10) / 1e6)
+    assert lm["answers"]["unanswered"] == {}
+    assert len(server.asked) == 12
+    assert all(asked["model"] == "stub" and asked["temperature"] == 0 for asked in server.asked)
+    assert {headers["Authorization"] for headers in server.headers} == {"Bearer secret-key"}
+    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert b"secret-key" not in written + done.stderr.encode()
+
+
+def test_an_api_that_misbehaves_is_asked_again_and_rows_without_an_answer_are_counted(tmp_path):
+    refused, silent, essay, censored = (row.statement for row in ROWS[4:8])
+
+    def reply(prompt: str, before: int):
+        statement = statement_of(prompt)
+        if statement == refused:
+            return 400, {"error": "too long"}
+        if statement == silent:
+            return 503, "down"
+        if statement == censored:
+            return says(None)
+        if statement == essay:
+            return says("Dipende: la prima parte è vera, la seconda è falsa.")
+        trouble = [(429, "slow down"), (500, "<html>oops</html>"), (200, "not JSON"), (200, {"choices": []}), None]
+        kind = trouble[[row.statement for row in ROWS].index(statement) % len(trouble)]
+        return kind if before == 0 else says(known(prompt))
+
+    with api(reply) as server:
+        done = succeed(*ask_api(server.address), cwd=tmp_path)
+    result = result_of(tmp_path)
+    answers = result["lm"]["answers"]
+    assert answers["unanswered"] == {"HTTP 400": 1, "HTTP 503": 1, "the content is empty": 1}
+    assert answers["no_label"] == 1
+    assert result["splits"]["small"]["rows"] == 12
+    assert result["splits"]["small"]["accuracy"] == 5 / 12  # eight answered, three of them wrongly
+    assert answers["accuracy"] == 5 / 12
+    asked = Counter(statement_of(prompt) for prompt in server.prompts)
+    assert (asked[refused], asked[silent], asked[essay], asked[censored]) == (1, 4, 1, 1)
+    assert {asked[row.statement] for row in [*ROWS[:4], *ROWS[8:]]} == {2}
+    assert "1 rows of stub without an answer: HTTP 503" in done.stderr
+
+
+def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
+    served = Counter()
+
+    def reply(prompt: str, before: int):
+        served[statement_of(prompt)] += 1
+        if len(served) > 6 and not (tmp_path / "again").exists():
+            time.sleep(60)
+        return says(known(prompt))
+
+    with api(reply) as server:
+        words = ask_api(server.address, "lm.concurrent=2")
+        process = subprocess.Popen(
+            [sys.executable, RUN, *words], cwd=tmp_path, env=environment(), stderr=subprocess.PIPE
+        )
+        deadline = time.monotonic() + 120
+        while len(served) <= 6 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        _, stderr = process.communicate(timeout=60)
+        assert process.returncode == 128 + signal.SIGTERM, stderr
+        assert result_of(tmp_path)["status"] == "interrupted"
+        (tmp_path / "again").touch()
+        answered = {statement for statement, times in served.items() if times} - set(list(served)[-2:])
+        done = succeed(*words, cwd=tmp_path)
+    result = result_of(tmp_path)
+    assert result["status"] == "finished"
+    assert result["splits"]["small"]["accuracy"] == 9 / 12
+    assert result["lm"]["cached"] >= 4
+    assert all(served[statement] == 1 for statement in answered)
+    assert "answered before" in done.stderr
+    succeed(*words, cwd=tmp_path)
+    assert sum(served.values()) <= 14
+
+
+@pytest.mark.parametrize(
+    ("reply", "code", "words"),
+    [
+        ((401, "who are you"), 2, ["HTTP 401", "OPENAI_API_KEY"]),
+        ((404, "what"), 2, ["HTTP 404", "whole address"]),
+        ((503, "down"), 1, ["no answer", "times in a row", "HTTP 503", "goes on from there"]),
+    ],
+)
+def test_an_api_that_never_answers_ends_the_run_in_a_line(tmp_path, reply, code, words):
+    rows = [json.loads(line) for line in INVENTED.read_text().splitlines()]
+    many = [row | {"statement": f"{row['statement']} {number}"} for number in range(4) for row in rows]
+    (tmp_path / "many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in many))
+    with api(lambda prompt, before: reply) as server:
+        done = quick(*ask_api(server.address, "lm.data=many.jsonl", "lm.retries=1"), cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    assert len(errors) == 1
+    assert all(word in errors[0] for word in words), errors
+    assert "Traceback" not in done.stderr
+    assert len(server.asked) < 48
+    assert result_of(tmp_path)["status"] == "failed"
+
+
+def test_no_server_at_all(tmp_path):
+    done = quick(*ask_api("http://127.0.0.1:9/v1/chat/completions"), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no server answers there" in done.stderr.splitlines()[-1]
+
+
+def test_a_sweep_has_a_run_for_each_setting_and_a_finished_one_is_not_asked_again(tmp_path):
+    with api(lambda prompt, before: says("Vero" if "Data:" in prompt else "Falso")) as server:
+        words = ("-m", *ask_api(server.address, "lm.dates=given,none", "seed=1,2"))
+        done = succeed(*words, cwd=tmp_path)
+        assert "2 finished, 0 failed, 2 the same run as another" in done.stderr
+        assert len(server.asked) == 24
+        again = succeed(*words, cwd=tmp_path)
+        assert again.stderr.count("finished already") == 2
+        assert len(server.asked) == 24
+    scores = sorted(
+        json.loads(path.read_text())["splits"]["small"]["accuracy"] for path in tmp_path.glob("runs/lm/*/*.json")
+    )
+    assert scores == [5 / 12, 7 / 12]
+    assert again.stderr.count("a constant answer") == 2
+    assert "dates=none" in again.stderr
+    status = succeed("task=status", "runs=runs", cwd=tmp_path)
+    assert "2 runs: 2 finished" in status.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["lm.model=x"], ["not public", "lm.data=invented"]),
+        (["lm.data=invented"], ["lm.model", "value is needed"]),
+        (["lm.model=x", "lm.data=no.csv"], ["no.csv", "no such file"]),
+        (["lm.model=x", "lm.data=no.doc"], ["no.doc"]),
+        (["lm.model=x", "lm.data=invented", "lm.prompt=papr"], ["lm.prompt", "veryfit_paper_it"]),
+        (["lm.model=x", "lm.data=invented", "lm.dates=shufled"], ["lm.dates=shufled", "'shuffled'"]),
+        (["lm.model=x", "lm.data=invented", "lm.mod=generate"], ["lm.mod", "did you mean lm.mode"]),
+        (["lm.model=x", "lm=veryfit_smal"], ["lm=veryfit_smal", "did you mean veryfit_small"]),
+        (["lm.model=x", "lm.data=invented", "lm.subset=alpha1"], ["lm.subset=alpha1", "full, small"]),
+        (["lm.model=x", "lm.data=invented", "lm.backend=api-chat", "lm.mode=generate"], ["lm.base_url is needed"]),
+        (["lm.model=x", "lm.data=invented", "lm.backend=api-chat", "lm.base_url=http://x"], ["no likelihoods"]),
+        (["lm.model=x", "lm.data=invented", "lm.backend=api-completions", "lm.base_url=http://x"], ["lm.tokenizer"]),
+        (["lm.model=no/such/model", "lm.data=invented"], ["lm.model=no/such/model", "folder"]),
+        (["lm.model=x", "lm.data=invented", "lm.backend=vllm"], ["vllm is not installed"]),
+        (["lm.model=x", "lm=xfact_alpha2", "lm.data=claims"], ["ood.tsv"]),
+    ],
+    ids=lambda value: " ".join(value) if "=" in value[0] else "",
+)
+def test_wrong_words_are_one_line_and_exit_code_2(tmp_path, words, expected):
+    done = quick("task=lm", *words, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    assert len(errors) == 1, done.stderr
+    assert all(word in errors[0] for word in expected), errors
+    assert "Traceback" not in done.stderr
+
+
+def test_a_file_with_two_thousand_rows_goes_through_everything(tiny_lm, tmp_path):
+    rows = [json.loads(line) for line in INVENTED.read_text().splitlines()]
+    many = [row | {"statement": f"{row['statement']} (n. {number})"} for number in range(169) for row in rows][:2021]
+    (tmp_path / "full.jsonl").write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in many))
+    words = [
+        "task=lm",
+        f"lm.model={tiny_lm}",
+        "lm=veryfit_full",
+        "lm.data=.",
+        "lm.batch_size=32",
+        "lm.cutoff=2023-12-31",
+    ]
+    succeed(*words, "lm.language=en", cwd=tmp_path)
+    result = result_of(tmp_path)
+    assert result["splits"]["full"]["rows"] == 2021
+    assert result["splits"]["full"]["counts"] == "official"
+    assert result["lm"]["requests"] == 4042
+    assert sum(group["rows"] for group in result["lm"]["answers"]["groups"]["orientamento"].values()) == 2021
+
+
+def test_tasks_can_be_found_by_the_harness():
+    done = subprocess.run([sys.executable, "-m", "xfact.lm.tasks"], capture_output=True, text=True, check=True)
+    assert (Path(done.stdout.strip()) / "veryfit_small.yaml").is_file()
