@@ -19,6 +19,7 @@ SUBSETS = {"veryfit": ("full", "small", "enriched", "pairs"), "xfact": ("dev", "
 NOT_IDENTITY = {
     "data", "model", "prompt", "base_url", "tokenizer", "batch_size", "device", "dtype", "concurrent", "retries",
     "timeout", "price_in", "price_out", "trained_on", "benchmark", "subset",
+    "language",
 }  # fmt: skip
 ENDS = 1 << 20  # bytes of a large file of weights that count, at each end
 

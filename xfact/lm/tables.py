@@ -100,13 +100,13 @@ def print_lm_table(results: list[Result], out: Console | None = None) -> None:
 
 def asked_words(results: list[Result]) -> list[str]:
     """What each run was asked, and the settings in which the runs differ."""
-    known = {"lm.model", "lm.benchmark", "lm.subset", "lm.prompt", "file"}
+    known = {"lm.model", "lm.benchmark", "lm.subset", "lm.prompt", "lm.mode", "file"}
     keys = sorted({key for result in results for key in result.settings} - known)
     differ = [key for key in keys if len({str(result.settings.get(key)) for result in results}) > 1]
     found = []
     for result in results:
         lm = record(result)
-        words = [f"{lm.benchmark} {lm.subset}", lm.prompt.removeprefix(f"{lm.benchmark}_")]
+        words = [f"{lm.benchmark} {lm.subset}", lm.mode, lm.prompt.removeprefix(f"{lm.benchmark}_")]
         given = {key.rpartition(".")[2]: result.settings.get(key) for key in differ}
         words += [f"{key}={value}" for key, value in given.items() if value is not None]
         found.append(", ".join(words))

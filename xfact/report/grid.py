@@ -12,10 +12,11 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from xfact.screen import width
+from xfact.screen import WIDTH, width
 
 CLAIM_CHARACTERS = 100
 NAME = 10  # characters of a row's name that a narrow screen does not break
+GAP = 2  # between columns on the screen
 
 Cell = str | int | float | None
 
@@ -58,10 +59,17 @@ def rich_table(table: Table) -> RichTable:
     drawn.leading = any("\n" in shown(cell) for row in table.rows for cell in row)
     for position, name in enumerate(table.header):
         drawn.add_column(name, justify="left" if position < table.texts else "right", overflow="fold")
-    drawn.columns[0].min_width = min(NAME, max((len(shown(row[0])) for row in table.rows if row), default=0))
+    drawn.columns[0].min_width = name_width(table)
     for row in table.rows[: table.on_screen]:
         drawn.add_row(*(Text(shown(cell)) for cell in row))
     return drawn
+
+
+def name_width(table: Table) -> int:
+    """Columns for the rows' names: as many as they have, or what the other columns leave, or NAME at least."""
+    cells = [[shown(cell) for cell in row] for row in table.rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)] or [0]
+    return min(widths[0], max(NAME, WIDTH - sum(widths[1:]) - GAP * len(widths)))
 
 
 def escaped(text: str) -> str:

@@ -7,13 +7,13 @@ from pathlib import Path
 from xfact.config import Config
 from xfact.evaluation.calibration import ensemble
 from xfact.files import write_text
-from xfact.report import behaviour, calibration
+from xfact.report import behaviour, calibration, lm
 from xfact.report.chance import interval_table, sample, test_table
 from xfact.report.claims import claims_of
 from xfact.report.grid import Table, csv_text, latex_table, markdown_table, rich_table, stdout_console
 from xfact.report.page import Browser, Page, Section, write_page
 from xfact.report.paper import Definition, class_table, language_table, score_tables, some_run, time_table
-from xfact.report.runs import Block, collect
+from xfact.report.runs import Block, blocks_of, finished
 from xfact.schema import LABELS, Claim
 from xfact.screen import say, warn
 
@@ -21,12 +21,14 @@ from xfact.screen import say, warn
 def report(config: Config) -> None:
     """Print the tables of the paper for `runs`, and write report.md, report.html and tables/ into `out`."""
     if config.runs == "none":
-        tables = [*score_tables(None, config.definition), time_table(None)]
+        tables = [*score_tables(None, config.definition), time_table(None), lm.published_table()]
         pages = [Section("The paper's tables", tables=tables)]
         show(tables)
         write(Path(config.out), Page("X-Fact: the published figures", [], pages), [])
         return
-    blocks, notes = collect(str(config.runs))
+    found, notes = finished(str(config.runs))
+    asked = [run for run in found if run.result.lm is not None]
+    blocks = blocks_of([run for run in found if run.result.lm is None], notes)
     for note in notes:
         warn(note)
     for number, block in enumerate(blocks, start=1):
@@ -37,10 +39,15 @@ def report(config: Config) -> None:
             stdout_console().print(f"note: {caveat}", style="yellow", markup=False)
         name = "" if len(blocks) == 1 else f"-{number}-{block.data}"
         texts = {split: claims_of(some_run(block, split), split) for split in block.splits}
-        found = [Section("Scores", "\n\n".join(caveats), [*tables, time_table(block)])]
-        found += sections(block, config.definition, texts)
-        page = Page(f"X-Fact: {block.data}", facts(block, config), found, browser(block, texts))
+        parts = [Section("Scores", "\n\n".join(caveats), [*tables, time_table(block)])]
+        parts += sections(block, config.definition, texts)
+        page = Page(f"X-Fact: {block.data}", facts(block, config), parts, browser(block, texts))
         write(Path(config.out), page, notes, slug(name))
+    if asked:
+        section = lm.section(asked)
+        show(section.tables[: lm.ON_SCREEN])
+        of = [("runs", f"{len(asked)} finished, below {config.runs}")]
+        write(Path(config.out), Page("Language models as fact-checkers", of, [section]), notes, "-lm")
 
 
 def sections(block: Block, definition: Definition, texts: Mapping[str, behaviour.Claims | None]) -> list[Section]:

@@ -99,6 +99,12 @@ class Block:
 
 def collect(pattern: str) -> tuple[list[Block], list[str]]:
     """The finished runs of a folder or glob, and a line for each that is left out or not what one would expect."""
+    found, notes = finished(pattern)
+    return blocks_of(found, notes), notes
+
+
+def finished(pattern: str) -> tuple[list[Run], list[str]]:
+    """The finished runs, and a line for each other; UserError if there is none."""
     found, notes = [], []
     for folder in run_folders(pattern):
         one = state(folder.absolute())
@@ -108,6 +114,11 @@ def collect(pattern: str) -> tuple[list[Block], list[str]]:
             notes.append(f"left out: {folder} is {one.name}" + (f" ({one.why})" if one.why else ""))
     if not found:
         raise UserError(f"runs={pattern}: no finished run here" + (f" ({len(notes)} unfinished)" if notes else ""))
+    return found, notes
+
+
+def blocks_of(found: list[Run], notes: list[str]) -> list[Block]:
+    """The runs by version of their data; what one would not expect is added to the notes."""
     blocks = defaultdict(list)
     for run in sorted(found, key=lambda run: table_order(run.result)):
         blocks[data_name(run.result), version_key(run.result, found)].append(run)
@@ -116,7 +127,7 @@ def collect(pattern: str) -> tuple[list[Block], list[str]]:
         versions = sum(one.data == data for one in made)
         if versions > 1:
             notes.append(f"data {data} is there in {versions} versions: each has tables of its own")
-    return made, notes
+    return made
 
 
 def data_name(result: Result) -> str:

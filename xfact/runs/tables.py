@@ -78,6 +78,8 @@ def row_name(result: Result) -> str:
         "attn_ea": "Attn-EA",
         "mean_ea": "Mean-EA",
     }
+    if result.lm is not None:
+        return result.model
     name = names.get(result.model, result.model)
     if result.evidence == "random":
         name += " (Random)"
