@@ -27,7 +27,7 @@ class Entry:
     politician: str = ""
     macro_area: str = ""
     tags: str = ""
-    date: date | None = None
+    day: date | None = None  # statement_date, read
     fine: str = ""  # orientation, one of eight
     orientation: str = ""  # SX, C, DX or T
 

@@ -48,7 +48,7 @@ def area_of(entry: Entry) -> str:
 
 
 def year_of(entry: Entry) -> str:
-    return str(entry.date)[:4]
+    return str(entry.day)[:4]
 
 
 def steps_table(steps: Sequence[Step]) -> Table:

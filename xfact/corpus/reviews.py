@@ -4,7 +4,7 @@ The lists are CSV with a byte order mark, without which Excel misreads accents. 
 ids repeat; an answer whose id or statement is not that of its row is an error.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,6 +74,10 @@ class Review:
     unasked: list[Cells]
 
     @property
+    def rows(self) -> list[Cells]:
+        return [*self.asked, *self.unasked]
+
+    @property
     def answers(self) -> dict[str, str]:
         """Key -> answer of the rows that are asked."""
         form = self.form
@@ -119,32 +123,38 @@ def allowed_answer(form: Form, cells: Cells) -> str:
 
 def review(form: Form, asked: Sequence[Cells], answers: Answers) -> Review:
     """The list with the answers filled in; DataError for an answer to another statement than the row's."""
-    keys = [form.key_of(cells) for cells in asked]
-    filled = []
-    for key, cells in zip(keys, asked, strict=True):
-        if key in answers.rows and form.by_row:
-            check_same(answers, key, cells)
-        filled.append(cells | {form.answer: answers.values.get(key, "")})
-    return Review(form, filled, [cells for key, cells in answers.rows.items() if key not in set(keys)])
+    by_key = {form.key_of(cells): cells for cells in asked}
+    if form.by_row:
+        for key in by_key.keys() & answers.rows.keys():
+            check_statement(answers, key, by_key[key]["statement"])
+    values = answers.values
+    filled = [cells | {form.answer: values.get(key, "")} for key, cells in by_key.items()]
+    return Review(form, filled, [cells for key, cells in answers.rows.items() if key not in by_key])
 
 
-def check_same(answers: Answers, key: str, cells: Cells) -> None:
-    """The reviewer saw this row, not what stood there in another export."""
-    given = answers.rows[key]
-    for name in ("id", "statement"):
-        if given[name].split() != cells[name].split():
-            raise DataError(
-                f"{answers.path}: row {answers.lines[key]}: {name} {given[name]!r} where row {key} of the export has "
-                f"{cells[name]!r}; the list is of another export"
-            )
+def check_statement(answers: Answers, key: str, statement: str) -> None:
+    """DataError unless the reviewer saw this statement."""
+    seen = answers.rows[key]["statement"]
+    if seen.split() != statement.split():
+        raise DataError(
+            f"{answers.path}: row {answers.lines[key]}: statement {seen!r}, but row {key} has {statement!r}"
+        )
 
 
-def csv_of(found: Review) -> str:
-    """The list for a person's spreadsheet."""
-    listed = [*found.asked, *found.unasked]
-    header = [*(name for name in listed[0] if name != found.form.answer), found.form.answer]
-    rows = [[cells.get(name, "") for name in header] for cells in listed]
-    return "\ufeff" + csv_text(Table(found.form.file, header, rows))
+def check_ids(answers: Answers, ids: Mapping[str, str]) -> None:
+    """DataError for an answer whose row the export does not have, or has with another id (`ids` by row)."""
+    for key, cells in answers.rows.items() if answers.form.by_row else ():
+        if ids.get(key) != cells["id"]:
+            there = f"that row of the export has {ids[key]!r}" if key in ids else f"the export has {len(ids):,} rows"
+            raise DataError(f"{answers.path}: row {answers.lines[key]}: row {key} with id {cells['id']!r}, but {there}")
+
+
+def list_csv(rows: Sequence[Cells], last: str) -> str | None:
+    """Rows for a person's spreadsheet, under the columns of the first and `last` at the end; None if there are none."""
+    if not rows:
+        return None
+    header = [*(name for name in rows[0] if name != last), last]
+    return "\ufeff" + csv_text(Table("", header, [[row.get(name, "") for name in header] for row in rows]))
 
 
 def check_kept(path: Path, found: Review) -> None:
@@ -152,7 +162,7 @@ def check_kept(path: Path, found: Review) -> None:
     if not path.is_file():
         return
     form = found.form
-    kept = {form.key_of(cells): cells[form.answer] for cells in [*found.asked, *found.unasked]}
+    kept = {form.key_of(cells): cells[form.answer] for cells in found.rows}
     for key, answer in read_answers(form, str(path)).values.items():
         if kept.get(key) != answer:
             raise UserError(

@@ -10,8 +10,8 @@ from xfact.config import BuilderConfig, Config
 from xfact.corpus import datasheet, veryfit_steps
 from xfact.corpus.checkit import Entry, read_export
 from xfact.corpus.parties import ORIENTATIONS
-from xfact.corpus.reviews import FORMS, REVISED, Answers, Review, check_kept, csv_of, read_answers
-from xfact.corpus.veryfit_steps import SHOWN, Step, drawn, hints_in, shown, veryfit_row
+from xfact.corpus.reviews import FORMS, REVISED, Answers, Review, check_ids, check_kept, list_csv, read_answers
+from xfact.corpus.veryfit_steps import Step, drawn, hints_in, shown, veryfit_row
 from xfact.data.tsv import content_hash
 from xfact.errors import DataError, UserError
 from xfact.files import write_text
@@ -69,6 +69,9 @@ def run_steps(source: Path, builder: BuilderConfig, seed: int) -> Built:
     """The rows through every step."""
     answers = {form.option: read_answers(form, getattr(builder, form.option)) for form in FORMS}
     entries, columns = read_export(source, builder.columns)
+    ids = {str(entry.row): entry.id for entry in entries}
+    for given in answers.values():
+        check_ids(given, ids)
     steps = [veryfit_steps.complete(entries)]
     steps.append(veryfit_steps.verdicts(steps[-1].kept, answers["verdicts"]))
     steps.append(veryfit_steps.quotations(steps[-1].kept, answers["quotations"], answers["rewritten"]))
@@ -90,12 +93,10 @@ def run_steps(source: Path, builder: BuilderConfig, seed: int) -> Built:
 
 def review_files(built: Built) -> dict[str, str | None]:
     """What a person is asked; None for a list with nothing in it."""
-    files = {found.form.file: csv_of(found) if found.asked or found.unasked else None for found in built.reviews}
+    files = {found.form.file: list_csv(found.rows, found.form.answer) for found in built.reviews}
     hinted = [(entry, hints) for entry in built.full if (hints := hints_in(entry.statement))]
-    rows = [[*shown(entry).values(), entry.verdict, ", ".join(hints)] for entry, hints in hinted]
-    header = [*SHOWN, "verdict", "hints"]
-    files["verdict_hints.csv"] = "\ufeff" + csv_text(Table("", header, rows)) if rows else None
-    return files
+    rows = [shown(entry) | {"verdict": entry.verdict, "hints": ", ".join(hints)} for entry, hints in hinted]
+    return files | {"verdict_hints.csv": list_csv(rows, "hints")}
 
 
 def removed_csv(step: Step) -> str:

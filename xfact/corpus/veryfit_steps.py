@@ -49,8 +49,8 @@ RIGHT_OR_WRONG = re.compile(
 HINTS = (
     "vero", "vera", "veri", "vere", "verità", "falso", "falsa", "falsi", "false", "falsità", "bufala", "bufale",
     "panzana", "panzane", "pinocchio", "bugia", "bugie", "menzogna", "menzogne", "fake news", "fact-checking",
-    "fact-check", "fact-checker", "factchecking", "pagella politica", "verificato", "verificata", "verifica", "smentito", "smentita",
-    "smentisce", "infondato", "infondata", "fuorviante", "ha ragione", "ha torto", "sbaglia",
+    "fact-check", "fact-checker", "factchecking", "pagella politica", "verificato", "verificata", "verifica",
+    "smentito", "smentita", "smentisce", "infondato", "infondata", "fuorviante", "ha ragione", "ha torto", "sbaglia",
 )  # fmt: skip
 
 SHOWN = ("row", "id", "statement_date", "politician", "party", "statement")
@@ -119,13 +119,16 @@ def is_quotation(statement: str) -> bool:
 
 
 def quotations(entries: Entries, keep: Answers, rewritten: Answers) -> Step:
-    """Quoted claims stay; another title stays out unless a reviewer keeps it or writes it anew."""
+    """Quoted claims stay; another title stays out unless a reviewer keeps it or writes it anew.
+
+    A reviewer may add a title to the list of those to be rewritten that its form does not tell.
+    """
     others = [entry for entry in entries if not is_quotation(entry.statement)]
-    forms = [entry for entry in others if RIGHT_OR_WRONG.match(entry.statement)]
-    plain = [entry for entry in others if not RIGHT_OR_WRONG.match(entry.statement)]
-    to_keep = review(QUOTATIONS, [shown(entry) for entry in plain], keep)
-    to_rewrite = review(REWRITTEN, [shown(entry) for entry in forms], rewritten)
-    asked_to_rewrite = {entry.row for entry in forms}
+    of_form = {
+        entry.row for entry in others if RIGHT_OR_WRONG.match(entry.statement) or str(entry.row) in rewritten.rows
+    }
+    to_keep = review(QUOTATIONS, [shown(entry) for entry in others if entry.row not in of_form], keep)
+    to_rewrite = review(REWRITTEN, [shown(entry) for entry in others if entry.row in of_form], rewritten)
     kept, removed = [], []
     for entry in entries:
         key = str(entry.row)
@@ -133,7 +136,7 @@ def quotations(entries: Entries, keep: Answers, rewritten: Answers) -> Step:
             kept.append(entry)
         elif key in to_rewrite.answers:
             kept.append(replace(entry, statement=to_rewrite.answers[key]))
-        elif entry.row in asked_to_rewrite:
+        elif entry.row in of_form:
             removed.append((entry, "to be rewritten"))
         else:
             removed.append((entry, "not kept by the reviewer" if key in to_keep.answers else "not a quotation"))
@@ -148,7 +151,7 @@ def dates(entries: Entries, answers: Answers) -> Step:
         read[int(key)] = read_date(answer)
         if read[int(key)] is None:
             raise DataError(f"{answers.path}: row {answers.lines[key]}: {answer!r} is no date; write {KNOWN}")
-    kept = [replace(entry, date=read[entry.row]) for entry in entries if read[entry.row]]
+    kept = [replace(entry, day=read[entry.row]) for entry in entries if read[entry.row]]
     removed = [(entry, "unreadable date") for entry in entries if not read[entry.row]]
     return Step("dates", len(entries), kept, removed, [found])
 
@@ -209,7 +212,7 @@ def drawn(entries: Entries, per_orientation: int, seed: int) -> list[Entry]:
     """
 
     def rank(entry: Entry) -> tuple[str, str, int]:
-        content = "\n".join((str(seed), entry.id, str(entry.date), entry.statement))
+        content = "\n".join((str(seed), entry.id, str(entry.day), entry.statement))
         return hashlib.sha256(content.encode()).hexdigest(), entry.verdict, entry.row
 
     taken: list[Entry] = []
@@ -236,6 +239,6 @@ def veryfit_row(entry: Entry, wording: Mapping[str, str]) -> list[str]:
     statement = wording.get(str(entry.row), "")
     annotated = "true" if statement else "false"
     return [
-        annotated, entry.id, str(entry.date), entry.statement, entry.verdict, entry.orientation, entry.macro_area,
+        annotated, entry.id, str(entry.day), entry.statement, entry.verdict, entry.orientation, entry.macro_area,
         entry.tags, statement,
     ]  # fmt: skip
