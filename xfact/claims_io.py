@@ -37,8 +37,8 @@ def read_claims(place: str, stdin: IO[bytes]) -> list[Row]:
     return read_text(path.read_bytes(), place, suffix=path.suffix)
 
 
-def read_table(path: Path, column: str) -> list[Row]:
-    """Rows of a CSV, TSV (quoted as a CSV is), JSON, JSONL or Parquet file that has this column."""
+def read_table(path: Path, column: str | None = None) -> list[Row]:
+    """Rows of a CSV, TSV (quoted as a CSV is), JSON, JSONL or Parquet file; `column` must be there."""
     if path.suffix not in TABLES:
         raise UserError(f"{path}: the name must end in {', '.join(TABLES)}")
     if not path.is_file():
@@ -53,7 +53,7 @@ def read_table(path: Path, column: str) -> list[Row]:
     return read_text(data, str(path), suffix=path.suffix, column=column)
 
 
-def read_json(text: str, place: str, column: str) -> list[Row]:
+def read_json(text: str, place: str, column: str | None) -> list[Row]:
     """A list of JSON objects."""
     try:
         rows = json.loads(text)
@@ -62,12 +62,11 @@ def read_json(text: str, place: str, column: str) -> list[Row]:
     if not isinstance(rows, list):
         raise DataError(f"{place}: not a list of objects")
     for number, row in enumerate(rows, start=1):
-        if not isinstance(row, dict) or column not in row:
-            raise DataError(f'{place}: row {number}: not an object with the key "{column}"')
-    return with_column(rows, place, [column], column)
+        check_object(row, f"{place}: row {number}", column)
+    return with_column(rows, place, None, column)
 
 
-def read_parquet(path: Path, column: str = "claim") -> list[Row]:
+def read_parquet(path: Path, column: str | None = "claim") -> list[Row]:
     """Rows of a Parquet file."""
     import pyarrow.parquet as pq
     from pyarrow import ArrowException
@@ -87,7 +86,9 @@ def decoded(data: bytes, place: str) -> str:
         raise DataError(f"{place}: not UTF-8 (byte {data[error.start]:#04x} at {error.start})") from None
 
 
-def read_text(data: bytes, place: str, suffix: str = "", guess: bool = False, column: str = "claim") -> list[Row]:
+def read_text(
+    data: bytes, place: str, suffix: str = "", guess: bool = False, column: str | None = "claim"
+) -> list[Row]:
     """Rows of text in the suffix's format, or in the one it looks like."""
     text = decoded(data, place)
     if guess:
@@ -126,7 +127,7 @@ def read_tsv_rows(lines: list[str], place: str) -> list[Row]:
     return with_column(rows, place, header)
 
 
-def read_csv(text: str, place: str, column: str = "claim", delimiter: str = ",") -> list[Row]:
+def read_csv(text: str, place: str, column: str | None = "claim", delimiter: str = ",") -> list[Row]:
     """Comma-separated rows under a header, quoted as usual."""
     csv.field_size_limit(sys.maxsize)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
@@ -143,7 +144,7 @@ def read_csv(text: str, place: str, column: str = "claim", delimiter: str = ",")
     return with_column(rows, place, header, column)
 
 
-def read_jsonl(text: str, place: str, column: str = "claim") -> list[Row]:
+def read_jsonl(text: str, place: str, column: str | None = "claim") -> list[Row]:
     """One JSON object a line."""
     rows = []
     for number, line in enumerate(text.split("\n"), start=1):
@@ -156,18 +157,23 @@ def read_jsonl(text: str, place: str, column: str = "claim") -> list[Row]:
             raise DataError(f"{place}:{number}: half a character ({error.object[error.start]!a})") from None
         except ValueError as error:
             raise DataError(f"{place}:{number}: not JSON ({error})") from None
-        if not isinstance(row, dict) or column not in row:
-            raise DataError(f'{place}:{number}: not an object with the key "{column}"')
+        check_object(row, f"{place}:{number}", column)
         rows.append(row)
-    return with_column(rows, place, [column], column)
+    return with_column(rows, place, None, column)
 
 
-def with_column(rows: list[Row], place: str, header: list[str], column: str = "claim") -> list[Row]:
-    """The rows, if there are any and the column is there."""
-    if column not in header:
+def check_object(row: Any, place: str, column: str | None) -> None:
+    """DataError unless the row is a JSON object that has the column."""
+    if not isinstance(row, dict) or (column is not None and column not in row):
+        raise DataError(f"{place}: not an object" + (f' with the key "{column}"' if column is not None else ""))
+
+
+def with_column(rows: list[Row], place: str, header: list[str] | None, column: str | None = "claim") -> list[Row]:
+    """The rows, if there are any and the column is in the header (None: each row was looked at)."""
+    if header is not None and column is not None and column not in header:
         raise DataError(f"{place}: no column `{column}` (columns: {', '.join(header) or 'none'})")
     if not rows:
-        raise DataError(f"{place}: a header and no {column}s")
+        raise DataError(f"{place}: a header and no {column or 'row'}s")
     return rows
 
 

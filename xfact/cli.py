@@ -29,6 +29,7 @@ from xfact.runs.signals import MAIN, Interrupted, begin_job, is_worker, leave_if
 TASKS = {
     "train": "xfact.runs.train:train",
     "lm": "xfact.lm.evaluate:evaluate",
+    "build": "xfact.corpus.build:build",
     "evaluate": "xfact.runs.evaluate:evaluate",
     "predict": "xfact.predict:predict",
     "stats": "xfact.report.stats:stats",
@@ -38,6 +39,8 @@ TASKS = {
 }
 PATHS = {"out", "run", "runs", "a", "b", "input", "output", "data.source", "augment.source", "encoder.name"}
 PATHS |= {"lm.data", "lm.model", "lm.tokenizer", "lm.prompt", "lm.trained_on"}
+PATHS |= {f"builder.{name}" for name in ("verdicts", "quotations", "rewritten", "dates", "parties", "macro_areas")}
+PATHS |= {"builder.revised"}
 GLOBAL_GROUPS = {"task", "preset", "variant", "experiments"}  # their keys are not under the group's name
 OUTCOMES = "outcomes.jsonl"  # in the folder that the processes of a command share
 

@@ -67,6 +67,7 @@ Languages = Annotated[list[str] | None, BeforeValidator(lambda v: v if v is None
 Sites = Annotated[list[str] | None, BeforeValidator(lambda v: v if v is None else _listed(v))]
 Tag = Annotated[str, BeforeValidator(str), Field(min_length=1, max_length=64)]
 Tags = Annotated[list[Tag], BeforeValidator(_listed)]
+Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
 PathText = Annotated[str, BeforeValidator(lambda v: str(Path(v).expanduser()) if str(v).startswith("~") else v)]
 
 
@@ -209,6 +210,34 @@ class LmConfig(Section):
     trained_on: PathText | None = None  # X-Fact data that the model was trained on: sample, claims, hub or a folder
 
 
+class CheckitColumns(Section):
+    """The names that a column of a CheckIT! export may have; the first that is there is taken."""
+
+    id: Names
+    statement: Names
+    verdict: Names
+    statement_date: Names
+    party: Names
+    politician: Names
+    macro_area: Names
+    tags: Names
+
+
+class BuilderConfig(Section):
+    """How a data set is built (task=build): VeryfIT from CheckIT!, with the lists that a person has answered."""
+
+    name: Literal["veryfit"]
+    per_orientation: int = Field(88, ge=1, strict=True)
+    columns: CheckitColumns
+    verdicts: PathText | None = None
+    quotations: PathText | None = None
+    rewritten: PathText | None = None
+    dates: PathText | None = None
+    parties: PathText | None = None
+    macro_areas: PathText | None = None
+    revised: PathText | None = None
+
+
 class Config(Section):
     """One job."""
 
@@ -240,6 +269,7 @@ class Config(Section):
     output: PathText | None = None
     abstain: float | None = Field(None, gt=0, le=1)
     lm: LmConfig | None = None
+    builder: BuilderConfig | None = None
     given: list[str] = Field([], exclude=True)  # keys that the user set on the command line
 
     def is_given(self, section: str) -> bool:

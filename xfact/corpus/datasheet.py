@@ -1,0 +1,167 @@
+"""VeryfIT's datasheet: the tables of the paper that its text describes, counted from what was built."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from statistics import mean, median
+from typing import Any
+
+from xfact.corpus.checkit import Entry
+from xfact.corpus.parties import COARSE, FINE_OF, ORIENTATIONS, PARTIES
+from xfact.corpus.reviews import MACRO_AREAS
+from xfact.corpus.veryfit_steps import Step
+from xfact.corpus.words import folded
+from xfact.lm.veryfit import LABELS, ROWS
+from xfact.report.grid import Cell, Table, escaped, markdown_table
+
+PAPER_TRUE = {"SX": 138, "C": 82, "DX": 327, "T": 146}  # Vero in the paper's full set
+MISSING = "missing"
+
+Entries = Sequence[Entry]
+Sets = Mapping[str, Entries]
+
+
+def tables(steps: Sequence[Step], sets: Sets, wording: Mapping[str, str]) -> list[Table]:
+    """Every table of the datasheet; `sets` has full and, if it could be drawn, small."""
+    found = [steps_table(steps), reasons_table(steps), parties_table(sets["full"]), verdicts_table(sets)]
+    found.append(orientations_table(sets))
+    areas = [*MACRO_AREAS, MISSING]
+    years = sorted({year_of(entry) for entry in sets["full"]})
+    found.append(crossed("Verdicts by macro area", sets, "macro area", areas, area_of, LABELS, verdict_of))
+    found.append(
+        crossed("Orientations by macro area", sets, "macro area", areas, area_of, [*ORIENTATIONS, MISSING], side_of)
+    )
+    found.append(crossed("Verdicts by year of the statement", sets, "year", years, year_of, LABELS, verdict_of))
+    found.append(lengths_table(sets, wording))
+    return found
+
+
+def verdict_of(entry: Entry) -> str:
+    return entry.verdict
+
+
+def side_of(entry: Entry) -> str:
+    return entry.orientation or MISSING
+
+
+def area_of(entry: Entry) -> str:
+    return entry.macro_area or MISSING
+
+
+def year_of(entry: Entry) -> str:
+    return str(entry.day)[:4]
+
+
+def steps_table(steps: Sequence[Step]) -> Table:
+    """The funnel."""
+    rows: list[list[Cell]] = [[step.name, step.given, len(step.removed), len(step.kept)] for step in steps]
+    return Table("From CheckIT! to the full set", ["step", "rows in", "left out", "rows out"], rows)
+
+
+def reasons_table(steps: Sequence[Step]) -> Table:
+    """Why rows were left out, and what those that stayed lack."""
+    rows: list[list[Cell]] = [
+        [step.name, kind, reason, number]
+        for step in steps
+        for kind, counts in (("left out", step.reasons), ("kept", step.notes))
+        for reason, number in counts.items()
+    ]
+    return Table("What each step found", ["step", "rows", "reason", "number"], rows, texts=3)
+
+
+def parties_table(full: Entries) -> Table:
+    """Party -> fine -> coarse, with the full set's rows; parties beyond the paper's by a reviewer, or without one."""
+    counts = Counter(folded(entry.party) for entry in full)
+    rows: list[list[Cell]] = [
+        [COARSE[fine], fine, party, counts[folded(party)]] for fine, parties in PARTIES.items() for party in parties
+    ]
+    others: dict[str, tuple[Entry, int]] = {
+        folded(entry.party): (entry, counts[folded(entry.party)]) for entry in reversed(full)
+    }
+    for key, (entry, number) in sorted(others.items()):
+        if key not in FINE_OF:
+            rows.append([side_of(entry), entry.fine or MISSING, entry.party or "no party", number])
+    note = "Below the paper's parties: those that a reviewer placed, and those without an orientation."
+    title = "Parties and orientations in the full set (paper, Table 2)"
+    return Table(title, ["orientation", "fine", "party", "rows"], rows, texts=3, note=note)
+
+
+def verdicts_table(sets: Sets) -> Table:
+    """Verdicts of each set beside the paper's size; enriched has the verdicts of small."""
+    rows: list[list[Cell]] = []
+    for name, entries in sets.items():
+        rows.append([name, *counted(entries), ROWS[name]])
+    header = ["set", *LABELS, "rows", "Vero %", "rows in the paper"]
+    return Table("Verdicts of each set", header, rows, note="enriched has the rows of small.")
+
+
+def counted(entries: Entries) -> list[Cell]:
+    """Vero, Falso, rows, share of Vero."""
+    counts = Counter(map(verdict_of, entries))
+    true = counts[LABELS[0]]
+    return [*(counts[label] for label in LABELS), len(entries), 100 * true / len(entries) if entries else None]
+
+
+def orientations_table(sets: Sets) -> Table:
+    """Verdicts by orientation, the full set beside the paper's."""
+    rows: list[list[Cell]] = []
+    for name, entries in sets.items():
+        for side in (*ORIENTATIONS, MISSING):
+            paper = PAPER_TRUE.get(side) if name == "full" else None
+            rows.append([name, side, *counted([entry for entry in entries if side_of(entry) == side]), paper])
+    header = ["set", "orientation", *LABELS, "rows", "Vero %", "Vero in the paper"]
+    return Table("Verdicts by orientation", header, rows, texts=2)
+
+
+def crossed(
+    title: str,
+    sets: Sets,
+    name: str,
+    down: Sequence[str],
+    row_of: Callable[[Entry], str],
+    across: Sequence[str],
+    column_of: Callable[[Entry], str],
+) -> Table:
+    """Counts of two properties in each set, with the sums of rows."""
+    rows: list[list[Cell]] = []
+    for kind, entries in sets.items():
+        counts = Counter((row_of(entry), column_of(entry)) for entry in entries)
+        for one in down:
+            cells = [counts[one, other] for other in across]
+            rows.append([kind, one, *cells, sum(cells)])
+    return Table(title, ["set", name, *across, "rows"], rows, texts=2)
+
+
+def lengths_table(sets: Sets, wording: Mapping[str, str]) -> Table:
+    """Lengths of statements by set; enriched with the revised wording."""
+    statements = {name: [entry.statement for entry in entries] for name, entries in sets.items()}
+    if "small" in sets:
+        statements["enriched"] = [wording.get(str(entry.row), entry.statement) for entry in sets["small"]]
+    rows: list[list[Cell]] = []
+    for name, texts in statements.items():
+        for unit, sizes in (("characters", list(map(len, texts))), ("words", [len(text.split()) for text in texts])):
+            figures = [min(sizes), float(median(sizes)), float(mean(sizes)), max(sizes)] if sizes else [None] * 4
+            rows.append([name, unit, *figures])
+    header = ["set", "unit", "shortest", "median", "mean", "longest"]
+    return Table("Lengths of statements", header, rows, texts=2)
+
+
+def markdown(facts: Mapping[str, Any], found: Sequence[Table]) -> str:
+    """datasheet.md."""
+    lines = [f"- {escaped(name.replace('_', ' '))}: {escaped(words(value))}" for name, value in facts.items()]
+    return "\n\n".join(["# VeryfIT, built from CheckIT!", "\n".join(lines), *map(markdown_table, found)]) + "\n"
+
+
+def words(value: Any) -> str:
+    """A fact in words."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {words(one)}" for name, one in value.items()) or "none"
+    return str(value)
+
+
+def record(facts: Mapping[str, Any], found: Sequence[Table]) -> dict[str, Any]:
+    """datasheet.json."""
+    listed = [
+        {"title": table.title, "rows": [dict(zip(table.header, row, strict=True)) for row in table.rows]}
+        for table in found
+    ]
+    return {**facts, "tables": listed}

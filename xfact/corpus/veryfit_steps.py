@@ -1,0 +1,244 @@
+"""The steps from CheckIT! to VeryfIT, each with what it kept, what it left out and why, and what a person must see.
+
+Source: Gili, Patti, Passaro and Caselli, CALAMITA at CLiC-it 2024. Nothing is guessed: a row that a step cannot decide
+stays out until a reviewer's answer brings it back.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+from xfact.corpus.checkit import Entry
+from xfact.corpus.parties import COARSE, ORIENTATIONS, fine_orientation
+from xfact.corpus.reviews import (
+    DATES,
+    HALF_TRUE,
+    MACRO_AREA,
+    MACRO_AREAS,
+    PARTIES,
+    QUOTATIONS,
+    REVISED,
+    REWRITTEN,
+    VERDICTS,
+    Answers,
+    Cells,
+    Review,
+    review,
+)
+from xfact.corpus.words import folded, spaced
+from xfact.errors import DataError
+from xfact.lm.dates import KNOWN, parse_date
+
+# Verdicts of CheckIT! by folded name. Others (Pagella Politica had more grades in other years) are listed, not mapped.
+VERDICT_OF = {
+    "vero": "Vero", "true": "Vero",
+    "falso": "Falso", "false": "Falso",
+    "ni": HALF_TRUE, "halftrue": HALF_TRUE,
+}  # fmt: skip
+QUOTES = tuple('«"“”„‟＂')  # a quoted claim begins with one
+BEFORE_QUOTE = " \t\n\r\u00a0\u202f\u200b\u200e\ufeff"
+# Titles of the form "[politician] is right/wrong on ...: statement".
+RIGHT_OR_WRONG = re.compile(
+    r"[^:«\"“„]*?\b(ha(nno)?\b[^:]*?\b(ragione|torto)|(si )?sbaglia(no)?|(is|are) (right|wrong))\b[^:]*:\s*\S",
+    re.IGNORECASE,
+)
+# Words by which a statement says its own verdict, or that it was checked.
+HINTS = (
+    "vero", "vera", "veri", "vere", "verità", "falso", "falsa", "falsi", "false", "falsità", "bufala", "bufale",
+    "panzana", "panzane", "pinocchio", "bugia", "bugie", "menzogna", "menzogne", "fake news", "fact-checking",
+    "fact-check", "fact-checker", "factchecking", "pagella politica", "verificato", "verificata", "verifica",
+    "smentito", "smentita", "smentisce", "infondato", "infondata", "fuorviante", "ha ragione", "ha torto", "sbaglia",
+)  # fmt: skip
+
+SHOWN = ("row", "id", "statement_date", "politician", "party", "statement")
+
+Entries = Sequence[Entry]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step did; `removed` has the reason beside each entry."""
+
+    name: str
+    given: int
+    kept: list[Entry]
+    removed: list[tuple[Entry, str]] = field(default_factory=list)
+    reviews: list[Review] = field(default_factory=list)
+    notes: dict[str, int] = field(default_factory=dict)  # counts of what was kept
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """Why entries were left out, with counts."""
+        return Counter(reason for _, reason in self.removed)
+
+
+def shown(entry: Entry) -> Cells:
+    """What a person sees of an entry."""
+    return {name: str(getattr(entry, name)) for name in SHOWN}
+
+
+def complete(entries: Entries) -> Step:
+    """Entries without an id, a statement or a verdict go."""
+    kept, removed = [], []
+    for entry in entries:
+        lacking = [name for name in ("id", "statement", "verdict") if not getattr(entry, name)]
+        if lacking:
+            removed.append((entry, f"no {lacking[0]}"))
+        else:
+            kept.append(entry)
+    return Step("complete", len(entries), kept, removed)
+
+
+def verdicts(entries: Entries, answers: Answers) -> Step:
+    """True and false stay, half-true goes; an unknown verdict is listed and stays out."""
+    spelled: dict[str, str] = {}
+    unknown: Counter[str] = Counter()
+    for entry in entries:
+        if folded(entry.verdict) not in VERDICT_OF:
+            unknown[spelled.setdefault(folded(entry.verdict), entry.verdict)] += 1
+    asked = [{"value": value, "rows": str(rows)} for value, rows in unknown.most_common()]
+    found = review(VERDICTS, asked, answers)
+    kept, removed = [], []
+    for entry in entries:
+        verdict = (found.answers | VERDICT_OF).get(folded(entry.verdict))
+        if verdict is None:
+            removed.append((entry, "unknown verdict"))
+        elif verdict == HALF_TRUE:
+            removed.append((entry, HALF_TRUE))
+        else:
+            kept.append(replace(entry, verdict=verdict))
+    return Step("verdicts", len(entries), kept, removed, [found])
+
+
+def is_quotation(statement: str) -> bool:
+    """Whether it begins with « or a quotation mark."""
+    return statement.lstrip(BEFORE_QUOTE).startswith(QUOTES)
+
+
+def quotations(entries: Entries, keep: Answers, rewritten: Answers) -> Step:
+    """Quoted claims stay; another title stays out unless a reviewer keeps it or writes it anew.
+
+    A reviewer may add a title to the list of those to be rewritten that its form does not tell.
+    """
+    others = [entry for entry in entries if not is_quotation(entry.statement)]
+    of_form = {
+        entry.row for entry in others if RIGHT_OR_WRONG.match(entry.statement) or str(entry.row) in rewritten.rows
+    }
+    to_keep = review(QUOTATIONS, [shown(entry) for entry in others if entry.row not in of_form], keep)
+    to_rewrite = review(REWRITTEN, [shown(entry) for entry in others if entry.row in of_form], rewritten)
+    kept, removed = [], []
+    for entry in entries:
+        key = str(entry.row)
+        if is_quotation(entry.statement) or to_keep.answers.get(key) == "yes":
+            kept.append(entry)
+        elif key in to_rewrite.answers:
+            kept.append(replace(entry, statement=to_rewrite.answers[key]))
+        elif entry.row in of_form:
+            removed.append((entry, "to be rewritten"))
+        else:
+            removed.append((entry, "not kept by the reviewer" if key in to_keep.answers else "not a quotation"))
+    return Step("quotations", len(entries), kept, removed, [to_keep, to_rewrite])
+
+
+def dates(entries: Entries, answers: Answers) -> Step:
+    """Dates are read; one that cannot be read is listed and its entry stays out until a reviewer corrects it."""
+    read = {entry.row: read_date(entry.statement_date) for entry in entries}
+    found = review(DATES, [shown(entry) for entry in entries if read[entry.row] is None], answers)
+    for key, answer in found.answers.items():
+        read[int(key)] = read_date(answer)
+        if read[int(key)] is None:
+            raise DataError(f"{answers.path}: row {answers.lines[key]}: {answer!r} is no date; write {KNOWN}")
+    kept = [replace(entry, day=read[entry.row]) for entry in entries if read[entry.row]]
+    removed = [(entry, "unreadable date") for entry in entries if not read[entry.row]]
+    return Step("dates", len(entries), kept, removed, [found])
+
+
+def read_date(text: str) -> date | None:
+    """The date, or None for what is none."""
+    try:
+        return parse_date(text)
+    except ValueError:
+        return None
+
+
+def orientations(entries: Entries, answers: Answers) -> Step:
+    """The party gives the orientation; where it is unknown the orientation is missing, and the party is listed."""
+    spelled: dict[str, str] = {}
+    unknown: Counter[str] = Counter()
+    for entry in entries:
+        if entry.party and not fine_orientation(entry.party, {}):
+            unknown[spelled.setdefault(folded(entry.party), entry.party)] += 1
+    asked = [{"party": party, "rows": str(rows)} for party, rows in unknown.most_common()]
+    found = review(PARTIES, asked, answers)
+    fine = [fine_orientation(entry.party, found.answers) for entry in entries]
+    kept = [replace(entry, fine=one, orientation=COARSE.get(one, "")) for entry, one in zip(entries, fine, strict=True)]
+    missing = [entry for entry in kept if not entry.orientation]
+    notes = {
+        "without orientation": len(missing),
+        "of them without party": sum(not entry.party for entry in missing),
+    }
+    return Step("orientations", len(entries), kept, reviews=[found], notes=notes)
+
+
+def macro_areas(entries: Entries, answers: Answers) -> Step:
+    """One of the seven areas, or missing; missing and unknown ones are listed."""
+    known = {folded(area): area for area in MACRO_AREAS}
+    asked = [
+        shown(entry) | {"macro_area": entry.macro_area} for entry in entries if folded(entry.macro_area) not in known
+    ]
+    found = review(MACRO_AREA, asked, answers)
+    kept = [
+        replace(entry, macro_area=known.get(folded(entry.macro_area), found.answers.get(str(entry.row), "")))
+        for entry in entries
+    ]
+    notes = {"without macro area": sum(not entry.macro_area for entry in kept)}
+    return Step("macro areas", len(entries), kept, reviews=[found], notes=notes)
+
+
+def hints_in(statement: str) -> list[str]:
+    """The words of HINTS in a statement."""
+    words = spaced(statement)
+    return [hint for hint in HINTS if spaced(hint) in words]
+
+
+def drawn(entries: Entries, per_orientation: int, seed: int) -> list[Entry]:
+    """The balanced subset in the order of the export; DataError if an orientation has too few rows.
+
+    The rows of lowest SHA-256 of seed and content: the same on every machine and for any order of the rows, and a row
+    more or less in the export changes one row of the subset at most.
+    """
+
+    def rank(entry: Entry) -> tuple[str, str, int]:
+        content = "\n".join((str(seed), entry.id, str(entry.day), entry.statement))
+        return hashlib.sha256(content.encode()).hexdigest(), entry.verdict, entry.row
+
+    taken: list[Entry] = []
+    counts = Counter(entry.orientation for entry in entries)
+    few = [f"{name} has {counts[name]:,}" for name in ORIENTATIONS if counts[name] < per_orientation]
+    if few:
+        least = min(counts[name] for name in ORIENTATIONS)
+        raise DataError(
+            f"the balanced subset needs {per_orientation:,} rows of each orientation, and {', '.join(few)}; answer the "
+            "lists in review/" + (f", or set builder.per_orientation={least}" if least else "")
+        )
+    for name in ORIENTATIONS:
+        taken += sorted((entry for entry in entries if entry.orientation == name), key=rank)[:per_orientation]
+    return sorted(taken, key=lambda entry: entry.row)
+
+
+def revised(small: Entries, answers: Answers) -> Review:
+    """The rows of the balanced subset with the reviewer's wording."""
+    return review(REVISED, [shown(entry) for entry in small], answers)
+
+
+def veryfit_row(entry: Entry, wording: Mapping[str, str]) -> list[str]:
+    """An entry in VeryfIT's fields; `wording` has the revised statement by row."""
+    statement = wording.get(str(entry.row), "")
+    annotated = "true" if statement else "false"
+    return [
+        annotated, entry.id, str(entry.day), entry.statement, entry.verdict, entry.orientation, entry.macro_area,
+        entry.tags, statement,
+    ]  # fmt: skip
