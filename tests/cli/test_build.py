@@ -86,7 +86,6 @@ def test_a_second_build_takes_what_a_person_answered(again):
     review = again / "data" / "veryfit" / "review"
     odd, kept = number_of("Titolo", "Quanto latte serve a Vallefinta"), "Le fontane di latta di Borgonuvola, spiegate"
     rewrite = number_of("Titolo", "Inventata ha ragione sulle fontane: sono nove")
-    undated = number_of("Data", "un giorno di marzo")
     revised = [one["row"] for one in read(review / "statement_revised.csv")][:3]
     wording = {row: f"«A Borgonuvola, comune inventato, riga {row}»" for row in revised}
     given = {

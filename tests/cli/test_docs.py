@@ -12,6 +12,7 @@ import pytest
 import yaml
 from cli.conftest import ROOT, quick, succeed
 from cli.test_inputs import multifc, official
+from corpus.invented import export_rows, write
 
 from xfact.cli import known_keys
 from xfact.config import Config
@@ -29,6 +30,7 @@ SMALL = "data.limit=16 split=[alpha1] trainer.threads=1"
 ADDED = {
     "preview=true": "",
     "lm.backend=": "preview=true",  # no server, no GPU; test_lm.py has a server
+    "task=build": "builder.per_orientation=4",
     "task=lm": "lm.limit=4 lm.max_tokens=4 trainer.threads=1",
     "task=": "",
     "--help": "",
@@ -58,7 +60,7 @@ NOT_RUN = {
     "torchrun --nnodes=2 --nproc-per-node=4 --rdzv-backend=c10d --rdzv-endpoint=node1:29500 "
     "run.py model=attn_ea trainer=ddp trainer.devices=4 trainer.nodes=2": "two nodes of four GPUs",
 }
-COMMANDS = r"(PYTHONPATH=|python |torchrun |srun |make |pip |git |wandb |tensorboard |lm_eval )"
+COMMANDS = r"(cp |PYTHONPATH=|python |torchrun |srun |make |pip |git |wandb |tensorboard |lm_eval )"
 NOT_OURS = {"hydra.launcher.n_jobs", "hydra/launcher"}  # keys of Hydra's
 
 
@@ -94,6 +96,7 @@ def given(cwd: Path, language_model: Path) -> None:
     """What the pages say a user has: the official files, VeryfIT's, a language model, data and claims of their own."""
     (cwd / "models").mkdir()
     (cwd / "models" / "mine").symlink_to(language_model)
+    write(cwd / "checkit.csv", export_rows())
     (cwd / "veryfit").mkdir()
     for name in ("full", "small", "enriched"):
         pd.read_json(INVENTED, lines=True).to_csv(cwd / "veryfit" / f"{name}.csv", index=False)
@@ -116,7 +119,10 @@ def filled(text: str, cwd: Path) -> str:
 
 
 def run(command: str, cwd: Path) -> None:
-    """Run a line of the form `[echo ... |] [NAME=value] python run.py ...`."""
+    """Run a line of the form `cp ...` or `[echo ... |] [NAME=value] python run.py ...`."""
+    if command.startswith("cp "):
+        subprocess.run(shlex.split(command), cwd=cwd, check=True)
+        return
     feed, _, own = command.rpartition(" | ")
     stdin = subprocess.run(feed, shell=True, capture_output=True, cwd=cwd, check=True).stdout
     words = shlex.split(filled(own, cwd))
