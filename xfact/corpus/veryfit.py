@@ -99,10 +99,10 @@ def review_files(built: Built) -> dict[str, str | None]:
     return files | {"verdict_hints.csv": list_csv(rows, "hints")}
 
 
-def removed_csv(step: Step) -> str:
-    """The rows that a step left out, with the reason."""
+def removed_csv(step: Step) -> str | None:
+    """The rows that a step left out, with the reason; None if it left out none."""
     rows = [[*(getattr(entry, name) for name in REMOVED[:-1]), reason] for entry, reason in step.removed]
-    return csv_text(Table("", REMOVED, rows))
+    return csv_text(Table("", REMOVED, rows)) if rows else None
 
 
 def set_files(built: Built) -> dict[str, str | None]:
@@ -127,7 +127,7 @@ def facts_of(source: Path, built: Built, builder: BuilderConfig, seed: int) -> d
         "seed": seed,
         "rows_per_orientation": builder.per_orientation,
         "reviewed": {
-            found.form.file: {"answers": len(found.answers), "of": len(found.asked)}
+            found.form.file: {"asked": len(found.asked), "answered": len(found.answers)}
             for found in built.reviews
             if found.asked
         },
