@@ -19,7 +19,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from xfact.config import Config, parse
+from xfact.config import RUNS, Config, parse
 from xfact.errors import UserError, first_line
 from xfact.runs.devices import SHARED
 from xfact.runs.lock import Elsewhere
@@ -139,7 +139,7 @@ def checked(plain: Any, overrides: list[str]) -> Config:
     config = parse(plain)
     if config.task not in TASKS:
         raise UserError(f"task={config.task}: " + offer(config.task, TASKS))
-    if config.preview and config.task != "train":
+    if config.preview and config.task not in RUNS:
         raise UserError(f"preview=true: of what trains, not of task={config.task}")
     if config.task == "train":
         check_loggers(config.logger)

@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from cli.conftest import ROOT, quick, succeed
@@ -14,6 +15,7 @@ from cli.test_inputs import multifc, official
 
 from xfact.cli import known_keys
 from xfact.config import Config
+from xfact.lm.veryfit import INVENTED
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -26,6 +28,8 @@ SMALL = "data.limit=16 split=[alpha1] trainer.threads=1"
 # What is added to a command, by the first of these that is in it.
 ADDED = {
     "preview=true": "",
+    "lm.backend=": "preview=true",  # no server, no GPU; test_lm.py has a server
+    "task=lm": "lm.limit=4 lm.max_tokens=4 trainer.threads=1",
     "task=": "",
     "--help": "",
     "hydra/launcher=slurm": "preview=true",  # no Slurm
@@ -44,6 +48,8 @@ NOT_RUN = {
     "git clone --depth 1 https://github.com/utahnlp/x-fact authors": "network; the test makes data/",
     "ln -s authors/data data": "of the clone",
     "pip install 'xfact[tensorboard]'": "network",
+    'lm_eval --include_path $(python -m xfact.lm.tasks) --tasks veryfit_small --metadata \'{"data": "veryfit"}\' '
+    "--model hf --model_args pretrained=models/mine": "test_lm.py runs it beside task=lm",
     "wandb sync runs/claim_only/.../wandb/offline-run-*": "network and a key",
     "tensorboard --logdir runs": "a server, which does not end",
     "srun --nodes=2 --ntasks-per-node=4 python run.py model=attn_ea trainer=ddp trainer.devices=4 trainer.nodes=2": (
@@ -52,7 +58,7 @@ NOT_RUN = {
     "torchrun --nnodes=2 --nproc-per-node=4 --rdzv-backend=c10d --rdzv-endpoint=node1:29500 "
     "run.py model=attn_ea trainer=ddp trainer.devices=4 trainer.nodes=2": "two nodes of four GPUs",
 }
-COMMANDS = r"(PYTHONPATH=|python |torchrun |srun |make |pip |git |wandb |tensorboard )"
+COMMANDS = r"(PYTHONPATH=|python |torchrun |srun |make |pip |git |wandb |tensorboard |lm_eval )"
 NOT_OURS = {"hydra.launcher.n_jobs", "hydra/launcher"}  # keys of Hydra's
 
 
@@ -84,8 +90,13 @@ def blocks(page: Path) -> list[Block]:
     return [Block(one[1], f"{page.name}:{text[: one.start()].count(chr(10)) + 1}", one[2]) for one in found]
 
 
-def given(cwd: Path) -> None:
-    """What the pages say a user has: the official files, data and claims of their own."""
+def given(cwd: Path, language_model: Path) -> None:
+    """What the pages say a user has: the official files, VeryfIT's, a language model, data and claims of their own."""
+    (cwd / "models").mkdir()
+    (cwd / "models" / "mine").symlink_to(language_model)
+    (cwd / "veryfit").mkdir()
+    for name in ("full", "small", "enriched"):
+        pd.read_json(INVENTED, lines=True).to_csv(cwd / "veryfit" / f"{name}.csv", index=False)
     official(cwd / "data" / "x-fact")
     official(cwd / "mydata", rows=200)
     multifc(cwd / "data" / "x-fact-including-en")
@@ -120,8 +131,8 @@ def run(command: str, cwd: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_does_what_it_says(page, tmp_path, monkeypatch):
-    given(tmp_path)
+def test_a_page_does_what_it_says(page, tmp_path, tiny_lm, monkeypatch):
+    given(tmp_path, tiny_lm)
     for block in blocks(page):
         if block.file:
             (tmp_path / block.file).parent.mkdir(parents=True, exist_ok=True)

@@ -236,6 +236,55 @@ def test_an_api_that_never_answers_ends_the_run_in_a_line(tmp_path, reply, code,
     assert result_of(tmp_path)["status"] == "failed"
 
 
+def test_likelihoods_by_a_completions_api_are_the_models_own(tiny_lm, tmp_path):
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(tiny_lm, dtype=torch.float32).eval()
+
+    def reply(prompt: list[list[int]], before: int):
+        (tokens,) = prompt
+        with torch.no_grad():
+            shares = model(torch.tensor([tokens])).logits[0].log_softmax(-1)
+        given = [None, *(shares[place, token].item() for place, token in enumerate(tokens[1:]))]
+        best = [None, *({"x": shares[place].max().item()} for place in range(len(tokens) - 1))]
+        logprobs = {"token_logprobs": [*given, 0.0], "top_logprobs": [*best, {"x": 0.0}]}
+        return (200, {"choices": [{"index": 0, "text": "", "logprobs": logprobs}]}) if before else (500, "busy")
+
+    words = ("lm.backend=api-completions", f"lm.tokenizer={tiny_lm}", "lm.model=stub")
+    with api(reply) as server:
+        succeed(*ASK, *words, f"lm.base_url={server.address}", "out=remote", cwd=tmp_path)
+        succeed(*ASK, f"lm.model={tiny_lm}", "out=local", cwd=tmp_path)
+    remote, local = (
+        pd.read_parquet(next(tmp_path.glob(f"{out}/lm/*/predictions/small.parquet"))) for out in ("remote", "local")
+    )
+    assert remote["pred"].tolist() == local["pred"].tolist()
+    assert remote["p_Vero"].tolist() == pytest.approx(local["p_Vero"].tolist(), abs=1e-4)
+    assert len(server.asked) == 48  # each of the 24 once in vain
+
+
+def test_a_report_has_language_models_beside_the_published_figures(tmp_path):
+    with api(lambda prompt, before: says("Vero")) as server:
+        for name in ("small", "pairs"):
+            succeed(*ask_api(server.address, f"lm=veryfit_{name}", "lm.price_in=1"), cwd=tmp_path)
+        succeed(*ask_api(server.address, "lm.mode=completion"), cwd=tmp_path)
+    done = succeed("task=report", "runs=runs", "out=report", cwd=tmp_path)
+    assert re.search(r"Minerva-7B +59 +57 +57\nANITA-8B +41 +43 +43\n", done.stdout)
+    assert "constant" in done.stdout
+    names = {path.stem for path in (tmp_path / "report" / "tables").glob("*.csv")}
+    assert {
+        "veryfit-published-accuracy-lm", "language-models-scores-lm", "language-models-answers-lm",
+        "veryfit-small-by-macro-area-lm", "veryfit-small-by-orientation-lm", "completion-of-claims-lm",
+        "veryfit-as-published-and-as-revised-lm", "language-models-cost-lm",
+    } <= names  # fmt: skip
+    text = (tmp_path / "report" / "report-lm.md").read_text()
+    assert "sum to 1.00" in text
+    assert "invented rows, not VeryfIT" in text
+    assert "<html" in (tmp_path / "report" / "report-lm.html").read_text()
+    published = succeed("task=report", "runs=none", "out=published", cwd=tmp_path).stdout
+    assert "Llama-3.1-70B" in published
+
+
 def test_no_server_at_all(tmp_path):
     done = quick(*ask_api("http://127.0.0.1:9/v1/chat/completions"), cwd=tmp_path)
     assert done.returncode == 2

@@ -55,18 +55,23 @@ class Api:
 
     @property
     def prompts(self) -> list[str]:
-        return [asked["messages"][-1]["content"] for asked in self.asked]
+        return [prompt_of(asked) for asked in self.asked]
+
+
+def prompt_of(asked: dict[str, Any]) -> Any:
+    """Of a chat its last message; of a completion its prompt, tokens where they were sent."""
+    return asked["messages"][-1]["content"] if "messages" in asked else asked["prompt"]
 
 
 @contextmanager
-def api(reply: Callable[[str, int], Reply | None]) -> Iterator[Api]:
+def api(reply: Callable[[Any, int], Reply | None]) -> Iterator[Api]:
     """An OpenAI-compatible server on localhost; `reply` gets the prompt and how often it was asked before."""
     seen, lock = Api(), threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            prompt = body["messages"][-1]["content"]
+            prompt = prompt_of(body)
             with lock:
                 before = seen.prompts.count(prompt)
                 seen.asked.append(body)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from xfact.config import Config, LmConfig
 from xfact.data.corpus import Corpus, DataConfig
-from xfact.errors import Failure
+from xfact.errors import Failure, UserError
 from xfact.evaluation.predictions import write_predictions
 from xfact.evaluation.record import LmRecord
 from xfact.evaluation.scores import NO_LABEL, split_score
@@ -67,12 +67,13 @@ def quiet(config: Config) -> bool:
 
 def run(config: Config, lm: LmConfig, folder: Path) -> Result:
     """A run in its folder; answers of an earlier attempt are taken from where they are kept."""
+    from xfact.runs.loggers import opened
     from xfact.runs.train import make_folder, recorded
 
     start = time.perf_counter()
     make_folder(config, folder)
     result = opening(config, lm)
-    with recorded(folder, result):
+    with recorded(folder, result), opened(config, folder, result.identity) as loggers:
         say(f"run {folder}")
         result.threads = use_threads(config.trainer.threads)
         facts = facts_of(lm)
@@ -82,6 +83,7 @@ def run(config: Config, lm: LmConfig, folder: Path) -> Result:
         score(lm, table, result)
         result.seconds = time.perf_counter() - start
         result.status = "finished"
+        loggers.scores(result)
     return result
 
 
@@ -174,46 +176,21 @@ def side(when: str, cutoff: str) -> str:
 
 def ask(config: Config, lm: LmConfig, folder: Path, result: Result) -> tuple[list[dict[str, Any]], LmRecord]:
     """The harness's samples, one a row, and the record of how they came."""
-    logging.getLogger("lm_eval").setLevel(logging.ERROR)
-    import huggingface_hub
-    import transformers
-    from lm_eval import simple_evaluate
-    from lm_eval.tasks import TaskManager
-
-    huggingface_hub.utils.logging.set_verbosity_error()
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
+    silence()
     from xfact.lm.backends import make_model
     from xfact.lm.kept import Kept, remember
 
-    task = settings.task_name(lm)
     model = make_model(lm, config.seed)
     result.precision, result.device = str(getattr(model, "precision", result.precision)), str(model.device or "api")
-    # (chat templates and settings are part of each request)
+    # Chat templates and settings are part of each request.
     key = run_hash({"model": settings.model_version(lm), "backend": lm.backend, "dtype": lm.dtype or "default"})
     kept = Kept(folder.parents[1] / ".cache" / "lm" / f"{key}.sqlite")
     counter = remember(model, kept, quiet(config))
     start = time.perf_counter()
     try:
-        found = simple_evaluate(
-            model=model,
-            tasks=[task],
-            task_manager=TaskManager(
-                include_path=str(FOLDER), include_defaults=False, metadata=settings.arguments(lm, config.seed)
-            ),
-            apply_chat_template=lm.chat_template or lm.backend == "api-chat",
-            fewshot_as_multiturn=False,
-            gen_kwargs=None if lm.mode == "likelihood" else {"max_gen_toks": lm.max_tokens},
-            bootstrap_iters=0,
-            random_seed=config.seed,
-            numpy_random_seed=config.seed,
-            torch_random_seed=config.seed,
-        )
+        figures, samples = harness(config, lm, model)
     finally:
         kept.close()
-    if found is None:
-        raise Failure("the harness gave no result")
-    seconds = time.perf_counter() - start
     tokens_in, tokens_out = tokens(model, counter)
     prompt = settings.prompt_of(lm)
     record = LmRecord(
@@ -225,18 +202,57 @@ def ask(config: Config, lm: LmConfig, folder: Path, result: Result) -> tuple[lis
         prompt=prompt.name,
         prompt_version=prompt.version,
         prompt_digest=prompt.digest,
-        chat_template=lm.chat_template or lm.backend == "api-chat",
-        task=task,
+        chat_template=settings.chats(lm),
+        task=settings.task_name(lm),
         harness=version("lm_eval"),
-        harness_scores=harness_scores(found["results"][task]),
+        harness_scores=figures,
         requests=counter.requests,
         cached=counter.cached,
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         price=price(lm, tokens_in, tokens_out),
-        seconds=seconds,
+        seconds=time.perf_counter() - start,
     )
-    return found["samples"][task], record
+    return samples, record
+
+
+def silence() -> None:
+    """Load the harness without its chatter; UserError if it is not there."""
+    try:
+        import lm_eval  # noqa: F401
+    except ImportError as error:
+        raise UserError(f"task=lm needs lm-evaluation-harness: pip install 'xfact[lm]' ({error})") from None
+    import huggingface_hub
+    import transformers
+
+    logging.getLogger("lm_eval").setLevel(logging.ERROR)
+    huggingface_hub.utils.logging.set_verbosity_error()
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+
+
+def harness(config: Config, lm: LmConfig, model: Any) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    """The harness's figures and samples for its task."""
+    from lm_eval import simple_evaluate
+    from lm_eval.tasks import TaskManager
+
+    task = settings.task_name(lm)
+    rows = settings.arguments(lm, config.seed)
+    found = simple_evaluate(
+        model=model,
+        tasks=[task],
+        task_manager=TaskManager(include_path=str(FOLDER), include_defaults=False, metadata=rows),
+        apply_chat_template=settings.chats(lm),
+        fewshot_as_multiturn=False,
+        gen_kwargs=None if lm.mode == "likelihood" else {"max_gen_toks": lm.max_tokens},
+        bootstrap_iters=0,
+        random_seed=config.seed,
+        numpy_random_seed=config.seed,
+        torch_random_seed=config.seed,
+    )
+    if found is None:
+        raise Failure("the harness gave no result")
+    return harness_scores(found["results"][task]), found["samples"][task]
 
 
 def harness_scores(results: dict[str, Any]) -> dict[str, float]:
@@ -324,6 +340,8 @@ def score(lm: LmConfig, table: pd.DataFrame, result: Result) -> None:
     file, data_version, _ = settings.data_file(lm)
     known = ROWS.get(lm.subset) or OFFICIAL[lm.subset][1]
     counts = "official" if len(table) == known and lm.languages is None else "other"
+    if counts == "other" and lm.benchmark == "veryfit" and CAVEAT not in result.caveats and not lm.limit:
+        result.caveats.append(f"{file} has {len(table):,} rows where VeryfIT's {lm.subset} has {known:,}.")
     result.splits[lm.subset] = split_score(table).model_copy(
         update={"file": file, "version": data_version, "counts": counts, "evidence": result.evidence}
     )

@@ -67,6 +67,11 @@ def data_file(lm: LmConfig) -> tuple[str, str, str]:
     return file, corpus.version(file), "other"
 
 
+def chats(lm: LmConfig) -> bool:
+    """Whether prompts go through a chat template; a chat API has its own."""
+    return lm.chat_template or lm.backend == "api-chat"
+
+
 def task_name(lm: LmConfig) -> str:
     """The harness's task."""
     return f"{lm.benchmark}_{lm.subset}" + ("" if lm.mode == "likelihood" else f"_{lm.mode}")

@@ -86,14 +86,15 @@ def print_lm_table(results: list[Result], out: Console | None = None) -> None:
         markup=False,
     )
     out.print(table)
-    for result in scored:
+    for result, asked in zip(scored, asked_words(scored), strict=True):
         lm = record(result)
         assert lm.answers is not None
+        name = result.model if len(scored) == 1 else f"{result.model}, {asked}"
         given = ", ".join(f"{label} {percent(share)}" for label, share in lm.answers.given.items() if share)
         note = " - a constant answer: its accuracy is the base rate's" if lm.answers.constant else ""
-        out.print(f"answers of {result.model}: {given or 'none'}{note}", markup=False)
+        out.print(f"answers of {name}: {given or 'none'}{note}", markup=False)
         for reason, number in lm.answers.unanswered.items():
-            out.print(f"{number:,} rows of {result.model} without an answer: {reason}", style="yellow", markup=False)
+            out.print(f"{number:,} rows of {name} without an answer: {reason}", style="yellow", markup=False)
     for caveat in dict.fromkeys(caveat for result in results for caveat in result.caveats):
         out.print(f"note: {caveat}", style="yellow", markup=False)
 

@@ -91,6 +91,8 @@ def note(config: Config, one: State) -> str:
         return one.why
     if config.rerun:
         return "made again, the old one kept"
+    if config.task == "lm":
+        return ""
     corpus = Corpus(config.data)
     tests = {name: section for name, section in config.split.items() if name != "fit"}
     there = {name: part for name, part in tests.items() if "file" not in part or corpus.lack(part["file"]) is None}
@@ -102,13 +104,18 @@ def estimate(left: list[Config], at_once: int) -> str:
     """About how long these runs take: the mean of finished ones like them, below the same `out`."""
     if not left:
         return "nothing is left to run"
-    seconds = seconds_by_kind({job.out for job in left}, {job.model_name for job in left})
+    seconds = seconds_by_kind({job.out for job in left}, {model_of(job) for job in left})
     known = [mean(found) for job in left if (found := seconds.get(kind(to_save(job))))]
     unlike = f"no finished run of the same model, encoder, data and epochs below {left[0].out}"
     if not known:
         return f"unknown ({unlike})"
     text = f"{duration(sum(known) / at_once)} for {many(len(known), 'run')}, {at_once} at once"
     return text + (f"; unknown for {len(left) - len(known)} more ({unlike})" if len(known) < len(left) else "")
+
+
+def model_of(config: Config) -> str:
+    """The model's name in a run's result."""
+    return config.model_name if config.lm is None else Path(config.lm.model).name
 
 
 def seconds_by_kind(outs: set[str], models: set[str]) -> dict[str, list[float]]:
@@ -129,6 +136,8 @@ def seconds_by_kind(outs: set[str], models: set[str]) -> dict[str, list[float]]:
 
 def kind(saved: dict[str, Any]) -> str:
     """What a run's time depends on most, of its config.yaml."""
+    if saved.get("lm"):
+        return json.dumps([saved["lm"][key] for key in ("benchmark", "subset", "model", "mode", "limit")])
     trainer = {key: saved["trainer"].get(key) for key in ("max_epochs", "devices", "nodes")}
     return json.dumps([saved["model"]["name"], saved["encoder"]["name"], saved["data"], trainer], sort_keys=True)
 

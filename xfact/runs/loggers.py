@@ -67,11 +67,11 @@ class Loggers:
 
     def scores(self, result: Result) -> None:
         """The scores of a run that is done."""
-        assert result.dev is not None
-        scores = {"dev": result.dev, **result.splits}
+        scores = ({"dev": result.dev} if result.dev else {}) | result.splits
+        best = result.best or result.dev  # a language model has neither
         if self.wandb is not None:
             with harmless():
-                self.wandb.scores(scores, result.best.macro_f1 if result.best else result.dev.macro_f1)
+                self.wandb.scores(scores, None if best is None else best.macro_f1)
         if self.tensorboard:
             if self.board is None:  # a model without epochs
                 self.lightning()
@@ -180,12 +180,12 @@ class WandbRun:
             shutil.rmtree(attempt, ignore_errors=True)
         return True
 
-    def scores(self, scores: dict[str, SplitScore], best: float) -> None:
+    def scores(self, scores: dict[str, SplitScore], best: float | None) -> None:
         """Each split's figures as summary, its languages and confusion matrix as tables."""
         import wandb
 
         # The best epoch's, whatever part of training this attempt has seen.
-        self.run.summary.update(flat(scores) | {"dev/macro_f1": {"max": best}})
+        self.run.summary.update(flat(scores) | ({} if best is None else {"dev/macro_f1": {"max": best}}))
         for split, score in scores.items():
             rows = [[name, one.rows, *(getattr(one, key) for key in FIGURES)] for name, one in score.languages.items()]
             self.run.log({f"{split}/languages": wandb.Table(columns=["language", "rows", *FIGURES], data=rows)})
@@ -228,7 +228,8 @@ def confusion_chart(title: str, score: SplitScore) -> Any:
 
 def flat(scores: dict[str, SplitScore]) -> dict[str, float]:
     """`<split>/<figure>` of scores."""
-    return {f"{split}/{key}": getattr(score, key) for split, score in scores.items() for key in FIGURES}
+    found = {f"{split}/{key}": getattr(score, key) for split, score in scores.items() for key in FIGURES}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def plain(config: Config) -> dict[str, Any]:
