@@ -12,6 +12,8 @@ import pytest
 import yaml
 from cli.conftest import ROOT, quick, succeed
 from cli.test_inputs import multifc, official
+from corpus.invented import export_rows
+from corpus.invented import write as export
 
 from xfact.cli import known_keys
 from xfact.config import Config
@@ -102,6 +104,7 @@ def given(cwd: Path, language_model: Path) -> None:
     multifc(cwd / "data" / "x-fact-including-en")
     shutil.copy(cwd / "data" / "x-fact" / "test.all.tsv", cwd / "mine.tsv")
     shutil.copy(cwd / "data" / "x-fact" / "zeroshot.tsv", cwd / "claims.tsv")
+    export(cwd / "checkit.csv", export_rows(plain=400))
     (cwd / "claims.csv").write_text('claim,language\n"Uno, due",it\nDrei,de\n')
 
 

@@ -125,9 +125,9 @@ def test_a_party_that_is_not_in_the_map_has_no_orientation(name):
     assert fine_orientation(name, {}) == ""
 
 
-@given(st.text(), st.sampled_from(["'", "’", " ", "\u00a0", "_", "-"]))
+@given(st.text("abcz019àèéìòùÀÈÉÌÒÙ+()"), st.sampled_from(["'", "’", " ", "\u00a0", "_", "-"]))
 def test_a_key_does_not_depend_on_case_spaces_or_apostrophes(text, mark):
-    assert folded(text) == folded(mark + mark.join(text.swapcase().swapcase()) + mark) == folded(folded(text))
+    assert folded(text) == folded(mark + mark.join(text.swapcase()) + mark) == folded(folded(text))
 
 
 def test_unknown_parties_are_listed_with_counts_and_placed_by_a_reviewer():
