@@ -253,3 +253,12 @@ def test_a_column_of_another_name_is_given_by_its_key_and_home_is_expanded(built
     done = succeed(*words, "builder.columns.verdict=esito", cwd=tmp_path, **env)
     assert "verdict = Esito" in done.stderr
     assert (tmp_path / "my home" / "made" / "full.csv").is_file()
+
+
+def test_an_export_named_as_a_set_is_not_overwritten(built, tmp_path):
+    shutil.copy(built[0] / "export.csv", tmp_path / "full.csv")
+    done = quick(*BUILD, "input=full.csv", "output=.", cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "input=full.csv: would be overwritten" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["full.csv"]
+    assert read(tmp_path / "full.csv") == export_rows()

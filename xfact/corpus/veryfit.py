@@ -51,13 +51,14 @@ def build_veryfit(config: Config, builder: BuilderConfig) -> None:
         raise UserError("task=build: a file is needed as input=... and a folder as output=...")
     source, folder = Path(config.input), Path(config.output)
     built = run_steps(source, builder, config.seed)
-    review_folder = folder / "review"
     for found in built.reviews:
-        check_kept(review_folder / found.form.file, found)
+        check_kept(folder / "review" / found.form.file, found)
     facts = facts_of(source, built, builder, config.seed)
     files = {f"review/{name}": text for name, text in review_files(built).items()}
     files |= {f"removed/{step.name.replace(' ', '_')}.csv": removed_csv(step) for step in built.steps}
     files |= set_files(built) | datasheet_files(built, facts)
+    if source.resolve() in {(folder / name).resolve() for name in files}:
+        raise UserError(f"input={source}: would be overwritten by the set of this name; choose another output")
     for name, content in files.items():
         write_or_remove(folder / name, content)
     show(source, folder, built)

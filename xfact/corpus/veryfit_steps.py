@@ -215,7 +215,6 @@ def drawn(entries: Entries, per_orientation: int, seed: int) -> list[Entry]:
         content = "\n".join((str(seed), entry.id, str(entry.day), entry.statement))
         return hashlib.sha256(content.encode()).hexdigest(), entry.verdict, entry.row
 
-    taken: list[Entry] = []
     counts = Counter(entry.orientation for entry in entries)
     few = [f"{name} has {counts[name]:,}" for name in ORIENTATIONS if counts[name] < per_orientation]
     if few:
@@ -224,6 +223,7 @@ def drawn(entries: Entries, per_orientation: int, seed: int) -> list[Entry]:
             f"the balanced subset needs {per_orientation:,} rows of each orientation, and {', '.join(few)}; answer the "
             "lists in review/" + (f", or set builder.per_orientation={least}" if least else "")
         )
+    taken: list[Entry] = []
     for name in ORIENTATIONS:
         taken += sorted((entry for entry in entries if entry.orientation == name), key=rank)[:per_orientation]
     return sorted(taken, key=lambda entry: entry.row)
