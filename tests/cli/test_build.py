@@ -34,7 +34,6 @@ def test_a_build_makes_the_three_sets_the_lists_and_the_datasheet(built):
     assert {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} == {
         "full.csv", "small.csv", "enriched.csv", "datasheet.md", "datasheet.json",
         "removed/complete.csv", "removed/verdicts.csv", "removed/quotations.csv", "removed/dates.csv",
-        "removed/orientations.csv", "removed/macro_areas.csv",
         "review/unknown_verdicts.csv", "review/not_a_quotation.csv", "review/to_rewrite.csv",
         "review/unreadable_dates.csv", "review/unknown_parties.csv", "review/macro_area.csv",
         "review/statement_revised.csv", "review/verdict_hints.csv",
@@ -86,6 +85,7 @@ def test_a_second_build_takes_what_a_person_answered(again):
     review = again / "data" / "veryfit" / "review"
     odd, kept = number_of("Titolo", "Quanto latte serve a Vallefinta"), "Le fontane di latta di Borgonuvola, spiegate"
     rewrite = number_of("Titolo", "Inventata ha ragione sulle fontane: sono nove")
+    undated = number_of("Data", "un giorno di marzo")
     revised = [one["row"] for one in read(review / "statement_revised.csv")][:3]
     wording = {row: f"«A Borgonuvola, comune inventato, riga {row}»" for row in revised}
     given = {
@@ -94,11 +94,7 @@ def test_a_second_build_takes_what_a_person_answered(again):
             review / "not_a_quotation.csv", "keep", {str(number_of("Titolo", kept)): "Yes", str(odd): "no"}
         ),
         "rewritten": answer(review / "to_rewrite.csv", "statement_rewritten", {str(rewrite): "Le fontane sono nove"}),
-        "dates": answer(
-            review / "unreadable_dates.csv",
-            "date_corrected",
-            {str(number_of("Data", "un giorno di marzo")): "3/3/2020"},
-        ),
+        "dates": answer(review / "unreadable_dates.csv", "date_corrected", {str(undated): "3/3/2020"}),
         "parties": answer(review / "unknown_parties.csv", "orientation", {"Lega dei Lampioni": "far-left"}, "party"),
         "macro_areas": answer(
             review / "macro_area.csv", "macro_area_reviewed", {str(number_of("Area", "fontaneria")): "Economia"}
@@ -117,7 +113,7 @@ def test_a_second_build_takes_what_a_person_answered(again):
     reasons = [one["reason"] for one in read(folder / "removed" / "quotations.csv")]
     assert sorted(reasons) == ["not kept by the reviewer", "to be rewritten"]
     record = json.loads((folder / "datasheet.json").read_text())
-    assert record["reviewed"]["not_a_quotation.csv"] == {"answers": 2, "of": 2}
+    assert record["reviewed"]["not_a_quotation.csv"] == {"asked": 2, "answered": 2}
     # The lists keep the answers, so that the same command does the same again.
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     succeed(*BUILD, "input=export.csv", *words, cwd=again)
@@ -257,3 +253,12 @@ def test_a_column_of_another_name_is_given_by_its_key_and_home_is_expanded(built
     done = succeed(*words, "builder.columns.verdict=esito", cwd=tmp_path, **env)
     assert "verdict = Esito" in done.stderr
     assert (tmp_path / "my home" / "made" / "full.csv").is_file()
+
+
+def test_an_export_named_as_a_set_is_not_overwritten(built, tmp_path):
+    shutil.copy(built[0] / "export.csv", tmp_path / "full.csv")
+    done = quick(*BUILD, "input=full.csv", "output=.", cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "input=full.csv: would be overwritten" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["full.csv"]
+    assert read(tmp_path / "full.csv") == export_rows()

@@ -20,7 +20,7 @@ def row(number: int, **changes: str) -> dict[str, str]:
         "Data": f"{number % 28 + 1} marzo {2018 + number % 5}",
         "Politico": f"Persona Inventata {number % 7}",
         "Partito": PARTIES[side],
-        "Area": AREAS[number % 3],
+        "Area": AREAS[number // 4 % 3],
         "Tag": "fontane, latta",
     } | changes
 

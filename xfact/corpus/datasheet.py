@@ -154,7 +154,8 @@ def markdown(facts: Mapping[str, Any], found: Sequence[Table]) -> str:
 def words(value: Any) -> str:
     """A fact in words."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {words(one)}" for name, one in value.items()) or "none"
+        between = "; " if any(isinstance(one, Mapping) for one in value.values()) else ", "
+        return between.join(f"{name} {words(one)}" for name, one in value.items()) or "none"
     return str(value)
 
 

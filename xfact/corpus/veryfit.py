@@ -51,13 +51,14 @@ def build_veryfit(config: Config, builder: BuilderConfig) -> None:
         raise UserError("task=build: a file is needed as input=... and a folder as output=...")
     source, folder = Path(config.input), Path(config.output)
     built = run_steps(source, builder, config.seed)
-    review_folder = folder / "review"
     for found in built.reviews:
-        check_kept(review_folder / found.form.file, found)
+        check_kept(folder / "review" / found.form.file, found)
     facts = facts_of(source, built, builder, config.seed)
     files = {f"review/{name}": text for name, text in review_files(built).items()}
     files |= {f"removed/{step.name.replace(' ', '_')}.csv": removed_csv(step) for step in built.steps}
     files |= set_files(built) | datasheet_files(built, facts)
+    if source.resolve() in {(folder / name).resolve() for name in files}:
+        raise UserError(f"input={source}: would be overwritten by the set of this name; choose another output")
     for name, content in files.items():
         write_or_remove(folder / name, content)
     show(source, folder, built)
@@ -99,10 +100,10 @@ def review_files(built: Built) -> dict[str, str | None]:
     return files | {"verdict_hints.csv": list_csv(rows, "hints")}
 
 
-def removed_csv(step: Step) -> str:
-    """The rows that a step left out, with the reason."""
+def removed_csv(step: Step) -> str | None:
+    """The rows that a step left out, with the reason; None if it left out none."""
     rows = [[*(getattr(entry, name) for name in REMOVED[:-1]), reason] for entry, reason in step.removed]
-    return csv_text(Table("", REMOVED, rows))
+    return csv_text(Table("", REMOVED, rows)) if rows else None
 
 
 def set_files(built: Built) -> dict[str, str | None]:
@@ -127,7 +128,7 @@ def facts_of(source: Path, built: Built, builder: BuilderConfig, seed: int) -> d
         "seed": seed,
         "rows_per_orientation": builder.per_orientation,
         "reviewed": {
-            found.form.file: {"answers": len(found.answers), "of": len(found.asked)}
+            found.form.file: {"asked": len(found.asked), "answered": len(found.answers)}
             for found in built.reviews
             if found.asked
         },

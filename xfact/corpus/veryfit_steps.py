@@ -81,13 +81,18 @@ def shown(entry: Entry) -> Cells:
 
 
 def complete(entries: Entries) -> Step:
-    """Entries without an id, a statement or a verdict go."""
+    """Entries without an id, a statement or a verdict go, and those that say the same as an earlier one."""
     kept, removed = [], []
+    seen: set[tuple[str, ...]] = set()
     for entry in entries:
         lacking = [name for name in ("id", "statement", "verdict") if not getattr(entry, name)]
+        content = entry.id, entry.statement_date, entry.statement, folded(entry.verdict)
         if lacking:
             removed.append((entry, f"no {lacking[0]}"))
+        elif content in seen:
+            removed.append((entry, "the same as an earlier row"))
         else:
+            seen.add(content)
             kept.append(entry)
     return Step("complete", len(entries), kept, removed)
 
@@ -215,7 +220,6 @@ def drawn(entries: Entries, per_orientation: int, seed: int) -> list[Entry]:
         content = "\n".join((str(seed), entry.id, str(entry.day), entry.statement))
         return hashlib.sha256(content.encode()).hexdigest(), entry.verdict, entry.row
 
-    taken: list[Entry] = []
     counts = Counter(entry.orientation for entry in entries)
     few = [f"{name} has {counts[name]:,}" for name in ORIENTATIONS if counts[name] < per_orientation]
     if few:
@@ -224,6 +228,7 @@ def drawn(entries: Entries, per_orientation: int, seed: int) -> list[Entry]:
             f"the balanced subset needs {per_orientation:,} rows of each orientation, and {', '.join(few)}; answer the "
             "lists in review/" + (f", or set builder.per_orientation={least}" if least else "")
         )
+    taken: list[Entry] = []
     for name in ORIENTATIONS:
         taken += sorted((entry for entry in entries if entry.orientation == name), key=rank)[:per_orientation]
     return sorted(taken, key=lambda entry: entry.row)
