@@ -386,7 +386,7 @@ def main() -> None:
                     peak(model, encoder, what) for what in ("ours", "padded")
                 )
                 found["memory_vs_padded"] = found["memory_ours"] / found["memory_padded"]
-            everything[f"{model} {encoder}"] = found
+            everything[model if encoder == "mbert" else f"{model}_{encoder}"] = found
             print(
                 f"{model}, {encoder}: " + ", ".join(f"{name} {value:,.4g}" for name, value in found.items()), flush=True
             )
