@@ -127,7 +127,7 @@ class Ours:
         self.size = BATCH[model, encoder]
         self.stream = data.batches(self.size, 1)
         rows = np.random.default_rng(1).choice(ROWS, EVALUATED, replace=False)
-        self.part = Claims(data.dataset.labels[rows], Part(data.arrays, rows), 0)
+        self.part = Claims(data.dataset.labels[rows], Part(data.arrays, rows), 0, once=True)
         self.tokens = self.evaluated_tokens = 0
 
     def train(self, steps: int) -> int:

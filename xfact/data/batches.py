@@ -11,25 +11,30 @@ from torch.utils.data import Dataset, Sampler
 
 from xfact.data.tokens import TokenArrays
 
-SEQUENCES_PER_GROUP = 16
+SEQUENCES_PER_GROUP = 8
 
 
 @dataclass
 class Batch:
-    """B claims of n sequences each; S = B x n sequences lie in groups of like length."""
+    """B claims of n sequences each; S = B x n, or the distinct ones among them, lie in groups of like length."""
 
     index: Tensor  # [B] row of each claim in its split
     labels: Tensor  # [B] label ids
     step_rows: int  # claims of the whole optimiser step that this batch is a part of
     groups: list[dict[str, Tensor]]  # input_ids, attention_mask, token_type_ids: [S_g, L_g]
-    restore: Tensor  # [S] place of each sequence (claim-major) in the concatenated groups
+    restore: Tensor  # [B x n] place of each sequence (claim-major) in the concatenated groups
 
 
 class Claims(Dataset[Batch]):
     """A split's claims; `dataset[part]` is the batch of the part's rows."""
 
-    def __init__(self, labels: np.ndarray, arrays: TokenArrays | None, pad_id: int) -> None:
+    def __init__(self, labels: np.ndarray, arrays: TokenArrays | None, pad_id: int, once: bool = False) -> None:
         self.labels, self.arrays, self.pad_id = labels, arrays, pad_id
+        self.once = once  # of equal sequences in a batch, which without dropout give equal vectors, one is enough
+
+    def for_evaluation(self) -> "Claims":
+        """The same claims, each sequence of a batch once."""
+        return Claims(self.labels, self.arrays, self.pad_id, once=True)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -44,12 +49,18 @@ class Claims(Dataset[Batch]):
             return [], torch.empty(0, dtype=torch.long)
         arrays = self.arrays
         sequences = [arrays.sequence(int(row), place) for row in rows for place in range(arrays.per_claim)]
+        own = np.arange(len(sequences))
+        if self.once:
+            firsts: dict[tuple[bytes, int], int] = {}
+            keys = [(ids.tobytes(), second) for ids, second in sequences]
+            own = np.array([firsts.setdefault(key, len(firsts)) for key in keys])
+            sequences = [(np.frombuffer(ids, np.int32), second) for ids, second in firsts]
         order = np.argsort([len(ids) for ids, _ in sequences], kind="stable")
         parts = np.array_split(order, max(1, round(len(order) / SEQUENCES_PER_GROUP)))
         groups = [pad([sequences[place] for place in part], self.pad_id) for part in parts]
-        restore = np.empty(len(order), np.int64)
-        restore[order] = np.arange(len(order))
-        return groups, torch.from_numpy(restore)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        return groups, torch.from_numpy(place[own])
 
 
 def pad(sequences: list[tuple[np.ndarray, int]], pad_id: int) -> dict[str, Tensor]:

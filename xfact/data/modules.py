@@ -6,7 +6,7 @@ from typing import Literal
 from pytorch_lightning import LightningDataModule
 from torch.utils.data import DataLoader, Sampler
 
-from xfact.data.batches import Batch, ByLength, Shuffled
+from xfact.data.batches import Batch, ByLength, Claims, Shuffled
 from xfact.data.inputs import Inputs, Split
 
 
@@ -45,7 +45,7 @@ class FitSplit(LightningDataModule):
     def train_dataloader(self) -> DataLoader[Batch]:
         """Shuffled by (seed, epoch); this rank's part."""
         self.sampler.rank, self.sampler.world_size = ranks(self)
-        return loader(self.train, self.sampler, self.num_workers)
+        return loader(self.train.dataset, self.sampler, self.num_workers)
 
     def val_dataloader(self) -> DataLoader[Batch]:
         """Dev, every row once."""
@@ -91,13 +91,13 @@ def eval_loader(
 ) -> DataLoader[Batch]:
     """The rank's part of a split's rows, by length."""
     order = ByLength(len(split.claims), batch_size, split.dataset.arrays, rank, world_size)
-    return loader(split, order, num_workers)
+    return loader(split.dataset.for_evaluation(), order, num_workers)
 
 
-def loader(split: Split, sampler: Sampler, num_workers: int) -> DataLoader[Batch]:
+def loader(dataset: Claims, sampler: Sampler, num_workers: int) -> DataLoader[Batch]:
     """A loader whose sampler names the rows of each batch."""
     return DataLoader(
-        split.dataset,
+        dataset,
         sampler=sampler,
         batch_size=None,
         num_workers=num_workers,

@@ -1,5 +1,6 @@
 """A Hugging Face encoder and how one vector comes out of each sequence."""
 
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from xfact.config import encoder_folder, usable_positions
 from xfact.data.batches import Batch
 from xfact.data.tokens import encoder_absent
 from xfact.errors import DataError, UserError
+from xfact.models.packed import can_pack, packed_states
 from xfact.screen import say
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
@@ -30,12 +32,26 @@ class Encoder(nn.Module):
         self.hidden = int(config.hidden_size)
         self.dense = initialised(nn.Linear(self.hidden, self.hidden)) if pooling == "tanh" else None
         self.has_types = getattr(config, "type_vocab_size", 0) > 1
+        self.packed = can_pack(backbone)
         if pooling != "pooler" and getattr(backbone, "pooler", None) is not None:
             backbone.pooler = None  # type: ignore[assignment] # unused weights would hang DDP
 
     def forward(self, batch: Batch) -> Tensor:
         """[S, hidden] in the order of the batch's claims."""
+        if self.packed:
+            return self.pool_packed(batch)[batch.restore]
         return torch.cat([self.pool(group) for group in batch.groups])[batch.restore]
+
+    def pool_packed(self, batch: Batch) -> Tensor:
+        """[S, hidden] of a batch's sequences in the order of their lengths."""
+        states, lengths = packed_states(self.backbone, batch, self.has_types)
+        if self.pooling == "mean":
+            return torch.stack([part.mean(0) for part in states.split(lengths)])
+        starts = torch.tensor([0, *accumulate(lengths[:-1])], device=states.device)
+        first = states[starts]
+        if self.pooling == "pooler":
+            return self.backbone.pooler(first.unsqueeze(1))  # type: ignore[operator]
+        return first if self.dense is None else torch.tanh(self.dense(first))
 
     def pool(self, group: dict[str, Tensor]) -> Tensor:
         """[S_g, hidden] of a padded group."""

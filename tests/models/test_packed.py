@@ -1,0 +1,120 @@
+"""A flat list of tokens gives what padding gives: vectors, gradients, scores; and no sequence sees another."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from transformers import BertConfig, BertModel, DebertaV2Config, DebertaV2Model, XLMRobertaConfig, XLMRobertaModel
+
+from xfact.data.batches import Batch, Claims
+from xfact.models.encoder import Encoder
+from xfact.models.packed import can_pack, in_runs, nested
+
+SMALL = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+LENGTHS = st.lists(st.integers(1, 12), min_size=1, max_size=20)
+
+
+class Arrays:
+    """Random sequences of given lengths, one a claim."""
+
+    per_claim = 1
+
+    def __init__(self, lengths: list[int], seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        self.rows = [(rng.integers(3, 50, length, dtype=np.int32), length - length // 3) for length in lengths]
+
+    def sequence(self, claim: int, place: int) -> tuple[np.ndarray, int]:
+        return self.rows[claim]
+
+
+def batch(lengths: list[int], arrays: Arrays | None = None, once: bool = False) -> Batch:
+    rows = np.arange(len(lengths))
+    claims = Claims(np.zeros(len(rows), np.int64), arrays or Arrays(lengths), 1, once)  # type: ignore[arg-type]
+    return claims[rows, len(rows)]
+
+
+def backbone(family: str) -> nn.Module:
+    torch.manual_seed(0)
+    bert = {"bert": (BertConfig, BertModel), "xlm-roberta": (XLMRobertaConfig, XLMRobertaModel)}
+    config, model = bert[family]
+    return model(config(**SMALL, max_position_embeddings=20, pad_token_id=1 if family != "bert" else 0))
+
+
+@settings(max_examples=15, deadline=None)
+@given(LENGTHS)
+@pytest.mark.parametrize("pooling", ["pooler", "cls", "mean", "tanh"])
+@pytest.mark.parametrize("family", ["bert", "xlm-roberta"])
+def test_vectors_and_gradients_are_those_of_padding(family, pooling, lengths):
+    encoder = Encoder(backbone(family), pooling).eval()
+    assert encoder.packed
+    given_batch = batch(lengths)
+    found = {}
+    for packed in (True, False):
+        encoder.packed = packed
+        encoder.zero_grad()
+        vectors = encoder(given_batch)
+        (vectors * torch.linspace(-1, 1, vectors.numel()).view_as(vectors)).sum().backward()
+        found[packed] = (
+            vectors.detach(),
+            {n: p.grad.clone() for n, p in encoder.named_parameters() if p.grad is not None},
+        )
+    assert torch.allclose(found[True][0], found[False][0], atol=1e-5)
+    assert set(found[True][1]) == set(found[False][1])
+    for name, gradient in found[True][1].items():
+        assert torch.allclose(gradient, found[False][1][name], atol=1e-4), name
+
+
+@settings(max_examples=15, deadline=None)
+@given(LENGTHS)
+def test_nested_tensors_give_what_runs_of_equal_lengths_give(lengths):
+    lengths = sorted(lengths)
+    torch.manual_seed(1)
+    query, key, value = (torch.randn(1, 2, sum(lengths), 8) for _ in range(3))
+    one, other = (attend(query, key, value, lengths, 0.3, 0.0) for attend in (in_runs, nested))
+    assert one.shape == other.shape == (1, sum(lengths), 2, 8)
+    assert torch.allclose(one, other, atol=1e-6)
+
+
+def test_no_sequence_sees_another():
+    encoder = Encoder(backbone("bert"), "mean").eval()
+    arrays, other = Arrays([5, 5, 7]), Arrays([5, 5, 7], seed=9)
+    other.rows[0] = arrays.rows[0]
+    with torch.no_grad():
+        assert torch.allclose(encoder(batch([5, 5, 7], arrays))[0], encoder(batch([5, 5, 7], other))[0], atol=1e-6)
+
+
+def test_equal_sequences_are_encoded_once_in_evaluation_and_each_in_training():
+    arrays = Arrays([4, 6, 4, 2, 6])
+    arrays.rows[2], arrays.rows[4] = arrays.rows[0], arrays.rows[1]
+    every, once = batch([0] * 5, arrays), batch([0] * 5, arrays, once=True)
+    assert sum(len(group["input_ids"]) for group in every.groups) == 5
+    assert sum(len(group["input_ids"]) for group in once.groups) == 3
+    encoder = Encoder(backbone("bert"), "pooler").eval()
+    with torch.no_grad():
+        assert torch.allclose(encoder(every), encoder(once), atol=1e-6)
+    torch.manual_seed(0)
+    vectors = encoder.train()(every)
+    assert not torch.allclose(vectors[0], vectors[2])  # a dropout mask of its own
+
+
+def test_equal_tokens_of_other_segments_are_other_sequences():
+    arrays = Arrays([6, 6])
+    arrays.rows[1] = (arrays.rows[0][0], 2)
+    assert sum(len(group["input_ids"]) for group in batch([6, 6], arrays, once=True).groups) == 2
+
+
+def test_an_encoder_with_another_attention_is_padded():
+    shape = {**SMALL, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]}
+    deberta = DebertaV2Model(DebertaV2Config(**shape))
+    assert not can_pack(deberta)
+    assert not Encoder(deberta, "cls").packed
+    assert Encoder(deberta, "cls").eval()(batch([3, 9])).shape == (2, 16)
+
+
+def test_the_backbones_own_attention_is_left_as_it_was():
+    encoder = Encoder(backbone("bert"), "mean").eval()
+    before = encoder.backbone.config._attn_implementation
+    encoder(batch([3, 4]))
+    assert encoder.backbone.config._attn_implementation == before == "sdpa"

@@ -1,0 +1,104 @@
+"""Attention inside each sequence of one flat list of tokens: no padding in any layer.
+
+The encoder's linear layers see [1, T] tokens, the sequences one after another in the order of their lengths; only
+attention needs to know where each ends. The same mathematics as padding with a mask, but for the order of dropout's
+draws.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate, groupby
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+from transformers import AttentionInterface
+
+from xfact.data.batches import Batch
+
+# Encoders whose attention is full, with learnt positions and no other use of the mask; others are padded in groups.
+FAMILIES = ("bert", "roberta", "xlm-roberta")
+NAME = "packed"
+
+
+def can_pack(backbone: nn.Module) -> bool:
+    """Whether the encoder's layers may see a flat list of tokens."""
+    config: Any = backbone.config
+    absolute = getattr(config, "position_embedding_type", "absolute") == "absolute"
+    return config.model_type in FAMILIES and absolute and not getattr(config, "is_decoder", False)
+
+
+def flat_tokens(batch: Batch) -> tuple[dict[str, Tensor], list[int]]:
+    """input_ids, token_type_ids and positions [1, T] of a batch's groups one after another, and each length."""
+    masks = [group["attention_mask"].bool() for group in batch.groups]
+    names = ("input_ids", "token_type_ids")
+    flat = {
+        name: torch.cat([group[name][mask] for group, mask in zip(batch.groups, masks, strict=True)]) for name in names
+    }
+    places = [torch.arange(mask.shape[1], device=mask.device).expand_as(mask)[mask] for mask in masks]
+    lengths = torch.cat([mask.sum(1) for mask in masks]).tolist()
+    return {name: part.unsqueeze(0) for name, part in (flat | {"positions": torch.cat(places)}).items()}, lengths
+
+
+def packed_states(backbone: nn.Module, batch: Batch, has_types: bool) -> tuple[Tensor, list[int]]:
+    """The last layer's states [T, hidden] of a batch's sequences, and each length."""
+    flat, lengths = flat_tokens(batch)
+    config: Any = backbone.config
+    first = config.pad_token_id + 1 if config.model_type != "bert" else 0  # RoBERTa's positions begin behind padding's
+    types = {"token_type_ids": flat["token_type_ids"]} if has_types else {}
+    before = config._attn_implementation
+    config._attn_implementation = NAME
+    try:
+        out = backbone(input_ids=flat["input_ids"], position_ids=flat["positions"] + first, lengths=lengths, **types)
+    finally:
+        config._attn_implementation = before
+    return out.last_hidden_state[0], lengths
+
+
+def packed_attention(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    lengths: Sequence[int],
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **_: Any,
+) -> tuple[Tensor, None]:
+    """[1, heads, T, d] of each -> [1, T, heads, d], every token attending to its own sequence."""
+    attend = nested if query.is_cuda else in_runs
+    return attend(query, key, value, lengths, scaling, dropout), None
+
+
+def in_runs(
+    query: Tensor, key: Tensor, value: Tensor, lengths: Sequence[int], scaling: float | None, dropout: float
+) -> Tensor:
+    """Sequences of one length together, which stand side by side."""
+    runs = [(length, len(list(same))) for length, same in groupby(lengths)]
+    sizes = [length * count for length, count in runs]
+    pieces = zip(*(one[0].split(sizes, dim=1) for one in (query, key, value)), strict=True)
+    parts = []
+    for (length, count), piece in zip(runs, pieces, strict=True):
+        heads, _, width = piece[0].shape
+        q, k, v = (one.view(heads, count, length, width).transpose(0, 1) for one in piece)
+        out = scaled_dot_product_attention(q, k, v, dropout_p=dropout, scale=scaling)
+        parts.append(out.transpose(1, 2).reshape(count * length, heads, width))
+    return torch.cat(parts).unsqueeze(0)
+
+
+def nested(
+    query: Tensor, key: Tensor, value: Tensor, lengths: Sequence[int], scaling: float | None, dropout: float
+) -> Tensor:
+    """All sequences in one call, as nested tensors: FlashAttention's variable length on a GPU."""
+    offsets = torch.tensor([0, *accumulate(lengths)], device=query.device)
+    bounds: dict[str, Any] = {"min_seqlen": min(lengths), "max_seqlen": max(lengths)}
+    q, k, v = (
+        torch.nested.nested_tensor_from_jagged(one[0].transpose(0, 1).contiguous(), offsets, **bounds).transpose(1, 2)
+        for one in (query, key, value)
+    )
+    out = scaled_dot_product_attention(q, k, v, dropout_p=dropout, scale=scaling)
+    return out.transpose(1, 2).values().unsqueeze(0)
+
+
+AttentionInterface.register(NAME, packed_attention)
