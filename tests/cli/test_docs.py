@@ -52,6 +52,10 @@ NOT_RUN = {
     "pip install 'xfact[tensorboard]'": "network",
     'lm_eval --include_path $(python -m xfact.lm.tasks) --tasks veryfit_small --metadata \'{"data": "veryfit"}\' '
     "--model hf --model_args pretrained=models/mine": "test_lm.py runs it beside task=lm",
+    "python -m benchmarks.throughput --json throughput.json": "minutes",
+    "python -m benchmarks.start": "a minute",
+    "python -m benchmarks.scaling": "minutes",
+    "python -m benchmarks.arithmetic": "of the clone's folder",
     "wandb sync runs/claim_only/.../wandb/offline-run-*": "network and a key",
     "tensorboard --logdir runs": "a server, which does not end",
     "srun --nodes=2 --ntasks-per-node=4 python run.py model=attn_ea trainer=ddp trainer.devices=4 trainer.nodes=2": (
