@@ -90,7 +90,7 @@ def run(config: Config, lm: LmConfig, folder: Path) -> Result:
 def opening(config: Config, lm: LmConfig) -> Result:
     """The result of a run that has just begun."""
     parts = settings.identity(config)
-    file, data_version, _ = settings.data_file(lm)
+    file, data_version = settings.data_file(lm)
     return Result(
         status="running",
         identity=run_hash(parts),
@@ -337,7 +337,7 @@ def score(lm: LmConfig, table: pd.DataFrame, result: Result) -> None:
     result.lm.answers = answer_score(table, labels, columns, silent)
     if lm.subset == "pairs":
         result.lm.pairs = pair_score(table)
-    file, data_version, _ = settings.data_file(lm)
+    file, data_version = settings.data_file(lm)
     known = ROWS.get(lm.subset) or OFFICIAL[lm.subset][1]
     counts = "official" if len(table) == known and lm.languages is None else "other"
     if counts == "other" and lm.benchmark == "veryfit" and CAVEAT not in result.caveats and not lm.limit:

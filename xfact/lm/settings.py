@@ -53,18 +53,18 @@ def corpus_of(lm: LmConfig) -> Corpus:
     return Corpus(DataConfig(source=lm.data or "sample", languages=lm.languages))
 
 
-def data_file(lm: LmConfig) -> tuple[str, str, str]:
-    """Name, version and row counts (official or other) of the file that is asked."""
+def data_file(lm: LmConfig) -> tuple[str, str]:
+    """Name and version of the file that is asked."""
     if lm.benchmark == "veryfit":
         path = veryfit.place_of(lm.data, lm.subset)  # type: ignore[arg-type]
         if not path.is_file():
             raise UserError(f"lm.data={lm.data}: no such file or folder")
-        return path.name, veryfit.version(path), "other"
+        return path.name, veryfit.version(path)
     file = OFFICIAL[lm.subset][0]
     corpus = corpus_of(lm)
     if lack := corpus.lack(file):
         raise UserError(lack)
-    return file, corpus.version(file), "other"
+    return file, corpus.version(file)
 
 
 def chats(lm: LmConfig) -> bool:
