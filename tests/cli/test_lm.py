@@ -360,6 +360,12 @@ def test_a_file_with_two_thousand_rows_goes_through_everything(tiny_lm, tmp_path
     assert sum(group["rows"] for group in result["lm"]["answers"]["groups"]["orientamento"].values()) == 2021
 
 
+def test_the_completion_probe_asks_the_languages_that_are_named(tiny_lm, tmp_path):
+    words = ("lm=xfact_alpha1", "lm.mode=completion", "lm.languages=[it]", "lm.limit=6", "lm.max_tokens=2")
+    succeed("task=lm", f"lm.model={tiny_lm}", *words, cwd=tmp_path)
+    assert set(predictions_of(tmp_path, "alpha1")["language"]) == {"it"}
+
+
 def test_tasks_can_be_found_by_the_harness():
     done = subprocess.run([sys.executable, "-m", "xfact.lm.tasks"], capture_output=True, text=True, check=True)
     assert (Path(done.stdout.strip()) / "veryfit_small.yaml").is_file()

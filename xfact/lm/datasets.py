@@ -88,7 +88,7 @@ def xfact(
     **_: Any,
 ) -> dict[str, Any]:
     """X-Fact's rows for the harness, with `shots` examples of train, label names in English or the claim's language."""
-    corpus = Corpus(DataConfig(source=data, languages=None if languages is None else list(languages)))
+    corpus = xfact_corpus(data, languages)
     claims = xfact_claims(corpus, split)[:limit]
     writer = Writer(read_prompt(prompt), snippets, show_metadata, labels)
     examples = Examples(corpus, shots, shots_by, seed) if shots else None
@@ -96,6 +96,11 @@ def xfact(
     if examples is not None:
         examples.tell()
     return test_set(rows)
+
+
+def xfact_corpus(data: str | None, languages: Sequence[str] | None) -> Corpus:
+    """X-Fact's data, of these languages if any are named."""
+    return Corpus(DataConfig(source=data or "sample", languages=None if languages is None else list(languages)))
 
 
 def xfact_claims(corpus: Corpus, split: str) -> list[Claim]:
@@ -197,6 +202,7 @@ def completion(
     subset: str,
     data: str | None = None,
     language: str = "it",
+    languages: Sequence[str] | None = None,
     limit: int | None = None,
     **_: Any,
 ) -> dict[str, Any]:
@@ -205,7 +211,7 @@ def completion(
         items = veryfit_items(subset, data, limit)  # type: ignore[arg-type]
         texts = [(item.key, item.statement) for item in items]
     else:
-        claims = xfact_claims(Corpus(DataConfig(source=data or "sample")), subset)[:limit]
+        claims = xfact_claims(xfact_corpus(data, languages), subset)[:limit]
         texts = [(claim.id, claim.claim) for claim in claims]
     return test_set(completion_rows(texts, read_prompt(f"completion_{language}")))
 

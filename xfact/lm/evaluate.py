@@ -18,12 +18,11 @@ from xfact.errors import Failure, UserError
 from xfact.evaluation.predictions import write_predictions
 from xfact.evaluation.record import LmRecord
 from xfact.evaluation.scores import NO_LABEL, split_score
-from xfact.lm import settings
+from xfact.lm import settings, veryfit
 from xfact.lm.answers import lenient, strict
 from xfact.lm.contamination import continuation, overlaps
 from xfact.lm.datasets import labels_of, names_of, veryfit_items
 from xfact.lm.tasks import FOLDER
-from xfact.lm.veryfit import CAVEAT, INVENTED, ROWS, place_of
 from xfact.runs.identity import run_hash
 from xfact.runs.identity import settings as flat
 from xfact.runs.lock import lock_path, only_one
@@ -119,7 +118,7 @@ def caveats(lm: LmConfig) -> list[str]:
     if lm.benchmark == "xfact":
         found = settings.corpus_of(lm).caveats
     else:
-        found = [CAVEAT] if place_of(lm.data, lm.subset) == INVENTED else []  # type: ignore[arg-type]
+        found = [veryfit.CAVEAT] if veryfit.place_of(lm.data, lm.subset) == veryfit.INVENTED else []  # type: ignore[arg-type]
     return [*found, *([f"The first {lm.limit:,} rows only."] if lm.limit else [])]
 
 
@@ -331,16 +330,16 @@ def score(lm: LmConfig, table: pd.DataFrame, result: Result) -> None:
     if lm.mode == "completion":
         result.lm.probe = probe_score(table["answer"].tolist(), table["target"].tolist())
         return
-    labels = LABELS if lm.benchmark == "xfact" else ("Vero", "Falso")
+    labels = LABELS if lm.benchmark == "xfact" else veryfit.LABELS
     columns = [column for column in GROUPS if column in table]
     silent = Counts(reason for reason in table["unanswered"] if reason)
     result.lm.answers = answer_score(table, labels, columns, silent)
     if lm.subset == "pairs":
         result.lm.pairs = pair_score(table)
     file, data_version = settings.data_file(lm)
-    known = ROWS.get(lm.subset) or OFFICIAL[lm.subset][1]
+    known = veryfit.ROWS.get(lm.subset) or OFFICIAL[lm.subset][1]
     counts = "official" if len(table) == known and lm.languages is None else "other"
-    if counts == "other" and lm.benchmark == "veryfit" and CAVEAT not in result.caveats and not lm.limit:
+    if counts == "other" and lm.benchmark == "veryfit" and veryfit.CAVEAT not in result.caveats and not lm.limit:
         result.caveats.append(f"{file} has {len(table):,} rows where VeryfIT's {lm.subset} has {known:,}.")
     result.splits[lm.subset] = split_score(table).model_copy(
         update={"file": file, "version": data_version, "counts": counts, "evidence": result.evidence}

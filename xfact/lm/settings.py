@@ -7,9 +7,10 @@ from typing import Any
 
 from xfact.config import Config, DataConfig, LmConfig
 from xfact.data.corpus import Corpus
+from xfact.data.tsv import content_hash
 from xfact.errors import UserError
 from xfact.lm import veryfit
-from xfact.lm.datasets import veryfit_prompt
+from xfact.lm.datasets import veryfit_prompt, xfact_corpus
 from xfact.lm.prompts import Prompt, read_prompt
 from xfact.runs.identity import run_hash
 from xfact.schema import OFFICIAL
@@ -50,7 +51,7 @@ def prompt_of(lm: LmConfig) -> Prompt:
 
 def corpus_of(lm: LmConfig) -> Corpus:
     """X-Fact's data of a config."""
-    return Corpus(DataConfig(source=lm.data or "sample", languages=lm.languages))
+    return xfact_corpus(lm.data, lm.languages)
 
 
 def data_file(lm: LmConfig) -> tuple[str, str]:
@@ -59,7 +60,7 @@ def data_file(lm: LmConfig) -> tuple[str, str]:
         path = veryfit.place_of(lm.data, lm.subset)  # type: ignore[arg-type]
         if not path.is_file():
             raise UserError(f"lm.data={lm.data}: no such file or folder")
-        return path.name, veryfit.version(path)
+        return path.name, content_hash(path)[:16]
     file = OFFICIAL[lm.subset][0]
     corpus = corpus_of(lm)
     if lack := corpus.lack(file):
@@ -81,7 +82,7 @@ def arguments(lm: LmConfig, seed: int) -> dict[str, Any]:
     """The harness's --metadata: what makes the rows."""
     keys = {"data", "limit"}
     if lm.mode == "completion":
-        return lm.model_dump(include=keys | {"language"})
+        return lm.model_dump(include=keys | {"language", "languages"})
     own = {"veryfit": {"prompt", "language", "dates"}, "xfact": {"prompt", "snippets", "show_metadata", "labels"}}
     shots = {"shots", "shots_by", "languages"} if lm.benchmark == "xfact" else set()
     return {**lm.model_dump(include=keys | own[lm.benchmark] | shots), "seed": seed}

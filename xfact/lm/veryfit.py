@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from xfact.claims_io import TABLES, read_table
 from xfact.config import PACKAGE
-from xfact.data.tsv import content_hash
 from xfact.errors import DataError, UserError
 from xfact.lm.dates import parse_date
 
@@ -69,11 +68,6 @@ def place_of(data: str | None, subset: Subset) -> Path:
         names = ", ".join(file.name for file in found) or "none"
         raise UserError(f"lm.data={data}: one file {name}{', '.join(TABLES)} is expected here, found: {names}")
     return found[0]
-
-
-def version(path: Path) -> str:
-    """First 16 digits of the SHA-256 of the file's content."""
-    return content_hash(path)[:16]
 
 
 def read_statements(path: Path) -> list[Statement]:
