@@ -81,7 +81,7 @@ class Data:
         self.lengths = drawn
         vocabulary = 119_547 if encoder == "mbert" else 16_000
         self.arrays = write(folder / f"{model}-{encoder}.arrow", drawn, vocabulary, rng)
-        self.dataset = Claims(rng.integers(0, len(LABELS), ROWS), self.arrays, 0)
+        self.dataset = Claims(rng.integers(0, len(LABELS), ROWS), self.arrays)
 
     def batches(self, size: int, seed: int) -> Iterator[Batch]:
         """The suite's training batches."""
@@ -127,7 +127,7 @@ class Ours:
         self.size = BATCH[model, encoder]
         self.stream = data.batches(self.size, 1)
         rows = np.random.default_rng(1).choice(ROWS, EVALUATED, replace=False)
-        self.part = Claims(data.dataset.labels[rows], Part(data.arrays, rows), 0, once=True)
+        self.part = Claims(data.dataset.labels[rows], Part(data.arrays, rows), once=True)
         self.tokens = self.evaluated_tokens = 0
 
     def warm_up(self) -> None:
@@ -144,7 +144,7 @@ class Ours:
             nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
             self.optimizer.step()
             self.optimizer.zero_grad()
-            self.tokens += int(sum(group["attention_mask"].sum() for group in batch.groups))
+            self.tokens += sum(batch.lengths)
         return steps * self.size
 
     @torch.no_grad()

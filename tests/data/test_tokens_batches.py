@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader
 from transformers import AutoTokenizer, BertConfig, PreTrainedTokenizerFast
 
 from xfact.config import TINY, DataConfig
-from xfact.data.batches import SEQUENCES_PER_GROUP, Batch, ByLength, Claims, Shuffled, pad
+from xfact.data.batches import Batch, ByLength, Claims, Shuffled, flat
 from xfact.data.corpus import Corpus
 from xfact.data.text import TextOptions
 from xfact.data.tokens import CLAIMS_PER_CHUNK, TokenArrays, Tokeniser, token_arrays
@@ -199,23 +199,21 @@ def test_rows_beyond_one_chunk_are_each_in_their_place(tmp_path, tiny, own):
             assert arrays.lengths[row, place] == len(ids)
 
 
-def test_padding_is_on_the_right_and_masked():
+def test_sequences_lie_one_after_another():
     ids = [(np.array([2, 5, 3]), 3), (np.array([2, 5, 3, 6, 7, 3]), 3)]
-    assert {name: tensor.tolist() for name, tensor in pad(ids, pad_id=9).items()} == {
-        "input_ids": [[2, 5, 3, 9, 9, 9], [2, 5, 3, 6, 7, 3]],
-        "attention_mask": [[1, 1, 1, 0, 0, 0], [1, 1, 1, 1, 1, 1]],
-        "token_type_ids": [[0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1]],
+    assert {name: tensor.tolist() for name, tensor in flat(ids).items()} == {
+        "input_ids": [2, 5, 3, 2, 5, 3, 6, 7, 3],
+        "token_type_ids": [0, 0, 0, 0, 0, 0, 1, 1, 1],
+        "position_ids": [0, 1, 2, 0, 1, 2, 3, 4, 5],
     }
 
 
 def sequences_of(batch: Batch) -> list[tuple[list[int], list[int]]]:
     """(ids, segments) of each sequence, claim-major."""
-    rows = [
-        (ids[mask == 1].tolist(), types[mask == 1].tolist())
-        for group in batch.groups
-        for ids, mask, types in zip(group["input_ids"], group["attention_mask"], group["token_type_ids"], strict=True)
-    ]
-    return [rows[place] for place in batch.restore.tolist()]
+    names = ("input_ids", "token_type_ids", "position_ids")
+    rows = list(zip(*(batch.tokens[name].split(batch.lengths) for name in names), strict=True))
+    assert all(places.tolist() == list(range(len(places))) for _, _, places in rows)
+    return [(rows[place][0].tolist(), rows[place][1].tolist()) for place in batch.restore.tolist()]
 
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c d e", "f g h i a b c d"]), max_size=6).map(" ".join)
@@ -230,33 +228,28 @@ WORDS = st.lists(st.sampled_from(["a", "b", "c d e", "f g h i a b c d"]), max_si
     ),
     data=st.data(),
 )
-def test_groups_and_restore_give_back_every_sequence(tmp_path_factory, tiny, texts, data):
+def test_lengths_and_restore_give_back_every_sequence(tmp_path_factory, tiny, texts, data):
     arrays = arrays_of(texts, tiny, tmp_path_factory.mktemp("tokens"))
     labels = np.arange(len(texts)) % 7
     rows = np.array(data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1, max_size=30)))
-    batch = Claims(labels, arrays, tiny.pad_id)[rows, 99]
+    batch = Claims(labels, arrays)[rows, 99]
     expected = [arrays.sequence(row, place) for row in rows for place in range(arrays.per_claim)]
     assert sequences_of(batch) == [(ids.tolist(), [0] * second + [1] * (len(ids) - second)) for ids, second in expected]
     assert (batch.index.tolist(), batch.labels.tolist(), batch.step_rows) == (rows.tolist(), labels[rows].tolist(), 99)
 
 
-def test_a_group_is_padded_to_its_own_longest_and_holds_sequences_of_like_length(tmp_path, tiny):
+def test_sequences_of_a_batch_are_ordered_by_length(tmp_path, tiny):
     texts = [[("a " * (number % 29), None)] for number in range(64)]
-    batch = Claims(np.zeros(64, int), arrays_of(texts, tiny, tmp_path), tiny.pad_id)[np.arange(64), 64]
-    lengths = [group["attention_mask"].sum(1).tolist() for group in batch.groups]
-    assert len(lengths) == 64 // SEQUENCES_PER_GROUP
-    for group, own in zip(batch.groups, lengths, strict=True):
-        assert group["input_ids"].shape[1] == max(own)
-        assert bool((group["input_ids"][group["attention_mask"] == 0] == tiny.pad_id).all())
-    ordered = [length for group in lengths for length in group]
-    assert ordered == sorted(ordered)
+    batch = Claims(np.zeros(64, int), arrays_of(texts, tiny, tmp_path))[np.arange(64), 64]
+    assert batch.lengths == sorted(batch.lengths)
+    assert sum(batch.lengths) == len(batch.tokens["input_ids"])
 
 
 def test_a_split_without_tokens_has_labels_alone():
-    claims = Claims(np.array([3, 1, 2]), None, 0)
+    claims = Claims(np.array([3, 1, 2]), None)
     batch = claims[np.array([2, 0]), 2]
     assert len(claims) == 3
-    assert (batch.index.tolist(), batch.labels.tolist(), batch.groups, len(batch.restore)) == ([2, 0], [2, 3], [], 0)
+    assert (batch.index.tolist(), batch.labels.tolist(), batch.lengths, len(batch.restore)) == ([2, 0], [2, 3], [], 0)
 
 
 def order(sampler: Shuffled, epoch: int = 0) -> list[int]:
@@ -328,7 +321,7 @@ def test_evaluation_order_is_by_length(tmp_path, tiny):
 def test_a_loader_gives_every_row_with_its_own_label_and_tokens(tmp_path, tiny, batch_size):
     claims, _ = Corpus(DataConfig(limit=50)).read("dev.all.tsv")
     arrays = arrays_of([TextOptions().sequences(claim, "claim+snippets") for claim in claims], tiny, tmp_path)
-    dataset = Claims(np.arange(50) + 100, arrays, tiny.pad_id)
+    dataset = Claims(np.arange(50) + 100, arrays)
     for sampler in (Shuffled(50, batch_size, 1, 1), ByLength(50, batch_size, arrays)):
         seen = []
         for batch in DataLoader(dataset, sampler=sampler, batch_size=None):

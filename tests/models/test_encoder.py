@@ -22,12 +22,12 @@ from transformers import (
 )
 
 from xfact.config import TINY, DataConfig
-from xfact.data.batches import Batch, Claims
+from xfact.data.batches import Batch, Claims, flat
 from xfact.data.corpus import Corpus
 from xfact.data.text import TextOptions
 from xfact.data.tokens import Tokeniser, token_arrays
 from xfact.errors import UserError
-from xfact.models.encoder import Encoder, initialised, new_encoder, saved_encoder
+from xfact.models.encoder import SEQUENCES_PER_GROUP, Encoder, initialised, new_encoder, saved_encoder
 
 POSITIONS = 64
 SHAPE = {
@@ -90,7 +90,7 @@ def data(tmp_path_factory) -> Claims:
     tokeniser = Tokeniser("tiny", POSITIONS)
     arrays = token_arrays(rows, len(rows), 6, tokeniser, tmp_path_factory.mktemp("tokens"))
     assert (arrays.lengths.min(), arrays.lengths.max()) == (2, POSITIONS)
-    return Claims(np.zeros(len(rows), np.int64), arrays, tokeniser.pad_id)
+    return Claims(np.zeros(len(rows), np.int64), arrays)
 
 
 def one_by_one(data: Claims, rows: list[int]) -> list[Batch]:
@@ -99,11 +99,14 @@ def one_by_one(data: Claims, rows: list[int]) -> list[Batch]:
     for row in rows:
         for place in range(6):
             ids, _ = data.arrays.sequence(row, place)
-            ones = torch.ones(1, len(ids), dtype=torch.long)
-            group = {"input_ids": torch.from_numpy(ids.astype(np.int64))[None], "attention_mask": ones}
-            nothing = torch.zeros(1, dtype=torch.long)
-            batches.append(Batch(nothing, nothing, 1, [group | {"token_type_ids": ones * 0}], nothing))
+            batches.append(alone(ids))
     return batches
+
+
+def alone(ids: np.ndarray, second: int | None = None) -> Batch:
+    """A batch of one sequence, whose second segment begins at `second`."""
+    nothing = torch.zeros(1, dtype=torch.long)
+    return Batch(nothing, nothing, 1, flat([(ids, second or len(ids))]), [len(ids)], nothing)
 
 
 @pytest.mark.parametrize(
@@ -198,10 +201,8 @@ def test_max_length_beyond_the_positions_is_a_users_error(saved, family):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_sequence_of_every_position_is_encoded(saved, family):
     encoder = new_encoder(saved[family], "auto", POSITIONS).eval()
-    ids = torch.full((1, POSITIONS), 7)
-    group = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "token_type_ids": torch.zeros_like(ids)}
     with torch.no_grad():
-        assert encoder.pool(group).isfinite().all()
+        assert encoder(alone(np.full(POSITIONS, 7))).isfinite().all()
 
 
 @pytest.mark.parametrize("name", ["nobody/no-such-encoder", "no-such-folder"])
@@ -228,7 +229,7 @@ def test_a_vector_does_not_depend_on_what_shares_the_batch(saved, data, family, 
     encoder = new_encoder(saved[family], pooling, POSITIONS).eval()
     rows = [7, 0, 5, 9, 1, 8, 4]
     batch = data[np.array(rows), 7]
-    assert len(batch.groups) > 1
+    assert len(batch.lengths) > SEQUENCES_PER_GROUP
     with torch.no_grad():
         together = encoder(batch)
         alone = torch.cat([encoder(single) for single in one_by_one(data, rows)])
@@ -244,15 +245,14 @@ def test_a_vector_does_not_depend_on_what_shares_the_batch(saved, data, family, 
 def test_poolings_are_of_the_last_states_of_the_sequence_alone(saved, data, family):
     """First token, mean over tokens, and tanh of a dense on the first, each by hand from the encoder's own states."""
     (single,) = one_by_one(data, [3])[:1]
-    group = single.groups[0]
+    ids = single.tokens["input_ids"].unsqueeze(0)
     vectors = {}
     for pooling in ("cls", "mean", "tanh"):
         torch.manual_seed(1)
         encoder = new_encoder(saved[family], pooling, POSITIONS).eval()
         with torch.no_grad():
             vectors[pooling] = encoder(single)[0]
-            named = {name: group[name] for name in ("input_ids", "attention_mask")}
-            states = encoder.backbone(**named).last_hidden_state[0]
+            states = encoder.backbone(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state[0]
         if pooling == "tanh":
             vectors["dense"] = torch.tanh(encoder.dense.weight @ states[0] + encoder.dense.bias).detach()
     torch.testing.assert_close(vectors["cls"], states[0])
@@ -268,11 +268,9 @@ def test_segments_reach_an_encoder_that_has_them_and_no_other(saved):
         "modernbert": False,
     }
     encoder = new_encoder(saved["bert"], "cls", 8).eval()
-    ids = torch.tensor([[2, 7, 3, 8, 3]])
-    group = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    ids = np.array([2, 7, 3, 8, 3])
     with torch.no_grad():
-        one = encoder.pool(group | {"token_type_ids": torch.tensor([[0, 0, 0, 0, 0]])})
-        two = encoder.pool(group | {"token_type_ids": torch.tensor([[0, 0, 0, 1, 1]])})
+        one, two = encoder(alone(ids)), encoder(alone(ids, 3))
     assert not torch.allclose(one, two)
 
 

@@ -31,7 +31,7 @@ class Arrays:
 
 def batch(lengths: list[int], arrays: Arrays | None = None, once: bool = False) -> Batch:
     rows = np.arange(len(lengths))
-    claims = Claims(np.zeros(len(rows), np.int64), arrays or Arrays(lengths), 1, once)  # type: ignore[arg-type]
+    claims = Claims(np.zeros(len(rows), np.int64), arrays or Arrays(lengths), once)  # type: ignore[arg-type]
     return claims[rows, len(rows)]
 
 
@@ -89,8 +89,8 @@ def test_equal_sequences_are_encoded_once_in_evaluation_and_each_in_training():
     arrays = Arrays([4, 6, 4, 2, 6])
     arrays.rows[2], arrays.rows[4] = arrays.rows[0], arrays.rows[1]
     every, once = batch([0] * 5, arrays), batch([0] * 5, arrays, once=True)
-    assert sum(len(group["input_ids"]) for group in every.groups) == 5
-    assert sum(len(group["input_ids"]) for group in once.groups) == 3
+    assert len(every.lengths) == 5
+    assert len(once.lengths) == 3
     encoder = Encoder(backbone("bert"), "pooler").eval()
     with torch.no_grad():
         assert torch.allclose(encoder(every), encoder(once), atol=1e-6)
@@ -102,7 +102,7 @@ def test_equal_sequences_are_encoded_once_in_evaluation_and_each_in_training():
 def test_equal_tokens_of_other_segments_are_other_sequences():
     arrays = Arrays([6, 6])
     arrays.rows[1] = (arrays.rows[0][0], 2)
-    assert sum(len(group["input_ids"]) for group in batch([6, 6], arrays, once=True).groups) == 2
+    assert len(batch([6, 6], arrays, once=True).lengths) == 2
 
 
 def test_an_encoder_with_another_attention_is_padded():
@@ -118,3 +118,18 @@ def test_the_backbones_own_attention_is_left_as_it_was():
     before = encoder.backbone.config._attn_implementation
     encoder(batch([3, 4]))
     assert encoder.backbone.config._attn_implementation == before == "sdpa"
+
+
+def test_groups_are_padded_on_the_right_to_their_own_longest():
+    encoder = Encoder(backbone("bert"), "cls")
+    lengths = [3, 12, 5, 4, 7, 1, 2, 9, 6, 11]
+    given_batch = batch(lengths)
+    groups = list(encoder.groups(given_batch))
+    assert [group["input_ids"].shape for group in groups] == [(8, 9), (2, 12)]
+    ids = []
+    for group in groups:
+        masks = group["attention_mask"]
+        assert bool((masks.diff() <= 0).all())
+        assert bool((group["input_ids"][masks == 0] == 0).all())
+        ids += [row[mask == 1] for row, mask in zip(group["input_ids"], masks, strict=True)]
+    assert torch.equal(torch.cat(ids), given_batch.tokens["input_ids"])

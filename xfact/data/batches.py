@@ -1,7 +1,7 @@
-"""From token arrays to batches: which claims, in which order, padded no further than their group of like lengths."""
+"""From token arrays to batches: which claims, in which order, their tokens in one flat list without padding."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -11,69 +11,72 @@ from torch.utils.data import Dataset, Sampler
 
 from xfact.data.tokens import TokenArrays
 
-SEQUENCES_PER_GROUP = 8
-
 
 @dataclass
 class Batch:
-    """B claims of n sequences each; S = B x n, or the distinct ones among them, lie in groups of like length."""
+    """B claims of n sequences each; S = B x n, or the distinct ones among them, as one flat list of T tokens."""
 
     index: Tensor  # [B] row of each claim in its split
     labels: Tensor  # [B] label ids
     step_rows: int  # claims of the whole optimiser step that this batch is a part of
-    groups: list[dict[str, Tensor]]  # input_ids, attention_mask, token_type_ids: [S_g, L_g]
-    restore: Tensor  # [B x n] place of each sequence (claim-major) in the concatenated groups
+    tokens: dict[str, Tensor]  # input_ids, token_type_ids, position_ids (from 0): [T], the sequences one after another
+    lengths: list[int]  # tokens of each of the S sequences, rising
+    restore: Tensor  # [B x n] place of each sequence (claim-major) among the S
+
+    def pin_memory(self) -> "Batch":
+        """In memory that a GPU reads while it computes; called by the DataLoader."""
+        tensors = {name: getattr(self, name).pin_memory() for name in ("index", "labels", "restore")}
+        return replace(self, **tensors, tokens={name: part.pin_memory() for name, part in self.tokens.items()})
 
 
 class Claims(Dataset[Batch]):
     """A split's claims; `dataset[part]` is the batch of the part's rows."""
 
-    def __init__(self, labels: np.ndarray, arrays: TokenArrays | None, pad_id: int, once: bool = False) -> None:
-        self.labels, self.arrays, self.pad_id = labels, arrays, pad_id
+    def __init__(self, labels: np.ndarray, arrays: TokenArrays | None, once: bool = False) -> None:
+        self.labels, self.arrays = labels, arrays
         self.once = once  # of equal sequences in a batch, which without dropout give equal vectors, one is enough
 
     def for_evaluation(self) -> "Claims":
         """The same claims, each sequence of a batch once."""
-        return Claims(self.labels, self.arrays, self.pad_id, once=True)
+        return Claims(self.labels, self.arrays, once=True)
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def __getitem__(self, part: tuple[np.ndarray, int]) -> Batch:
         rows, step_rows = part
-        groups, restore = self._groups(rows)
-        return Batch(torch.as_tensor(rows), torch.as_tensor(self.labels[rows]), step_rows, groups, restore)
-
-    def _groups(self, rows: np.ndarray) -> tuple[list[dict[str, Tensor]], Tensor]:
-        if self.arrays is None or not len(rows):
-            return [], torch.empty(0, dtype=torch.long)
-        arrays = self.arrays
-        sequences = [arrays.sequence(int(row), place) for row in rows for place in range(arrays.per_claim)]
-        own = np.arange(len(sequences))
-        if self.once:
-            firsts: dict[tuple[bytes, int], int] = {}
-            keys = [(ids.tobytes(), second) for ids, second in sequences]
-            own = np.array([firsts.setdefault(key, len(firsts)) for key in keys])
-            sequences = [(np.frombuffer(ids, np.int32), second) for ids, second in firsts]
+        sequences, place = self._sequences(rows)
         order = np.argsort([len(ids) for ids, _ in sequences], kind="stable")
-        parts = np.array_split(order, max(1, round(len(order) / SEQUENCES_PER_GROUP)))
-        groups = [pad([sequences[place] for place in part], self.pad_id) for part in parts]
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        return groups, torch.from_numpy(place[own])
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        ordered = [sequences[number] for number in order]
+        lengths = [len(ids) for ids, _ in ordered]
+        labels = torch.as_tensor(self.labels[rows])
+        return Batch(torch.as_tensor(rows), labels, step_rows, flat(ordered), lengths, torch.from_numpy(rank[place]))
+
+    def _sequences(self, rows: np.ndarray) -> tuple[list[tuple[np.ndarray, int]], np.ndarray]:
+        """The sequences to encode, and for each of the rows' (claim-major) which it is."""
+        arrays = self.arrays
+        if arrays is None:
+            return [], np.empty(0, np.int64)
+        sequences = [arrays.sequence(int(row), place) for row in rows for place in range(arrays.per_claim)]
+        if not self.once:
+            return sequences, np.arange(len(sequences))
+        firsts: dict[tuple[bytes, int], int] = {}
+        keys = [(ids.tobytes(), second) for ids, second in sequences]
+        place = np.array([firsts.setdefault(key, len(firsts)) for key in keys], np.int64)
+        return [(np.frombuffer(ids, np.int32), second) for ids, second in firsts], place
 
 
-def pad(sequences: list[tuple[np.ndarray, int]], pad_id: int) -> dict[str, Tensor]:
-    """input_ids, attention_mask and token_type_ids [S, L] of sequences padded on the right to the longest."""
-    shape = len(sequences), max(len(ids) for ids, _ in sequences)
-    input_ids = np.full(shape, pad_id, np.int64)
-    mask, types = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-    for row, (ids, second) in enumerate(sequences):
-        input_ids[row, : len(ids)] = ids
-        mask[row, : len(ids)] = 1
-        types[row, second : len(ids)] = 1
-    names = ("input_ids", "attention_mask", "token_type_ids")
-    return {name: torch.from_numpy(array) for name, array in zip(names, (input_ids, mask, types), strict=True)}
+def flat(sequences: list[tuple[np.ndarray, int]]) -> dict[str, Tensor]:
+    """input_ids, token_type_ids and position_ids [T] of sequences one after another."""
+    nothing = [np.empty(0, np.int64)]
+    arrays = {
+        "input_ids": [ids for ids, _ in sequences],
+        "token_type_ids": [np.arange(len(ids)) >= second for ids, second in sequences],
+        "position_ids": [np.arange(len(ids)) for ids, _ in sequences],
+    }
+    return {name: torch.from_numpy(np.concatenate(parts or nothing).astype(np.int64)) for name, parts in arrays.items()}
 
 
 class Shuffled(Sampler[tuple[np.ndarray, int]]):

@@ -61,11 +61,11 @@ class Inputs:
         known = {label: number for number, label in enumerate(self.labels)}
         labels = np.array([known.get(claim.label, -1) for claim in claims], np.int64)
         if self.tokeniser is None or not claims:
-            return Claims(labels, None, 0)
+            return Claims(labels, None)
         sequences = (self.text.sequences(claim, self.layout) for claim in claims)
         per_claim = len(self.text.sequences(claims[0], self.layout))
         arrays = token_arrays(sequences, len(claims), per_claim, self.tokeniser, self.cache, self.progress)
-        return Claims(labels, arrays, self.tokeniser.pad_id)
+        return Claims(labels, arrays)
 
 
 def label_vocabulary(config: Config) -> list[str]:

@@ -3,6 +3,7 @@
 import signal
 from typing import Literal
 
+import torch
 from pytorch_lightning import LightningDataModule
 from torch.utils.data import DataLoader, Sampler
 
@@ -101,7 +102,7 @@ def loader(dataset: Claims, sampler: Sampler, num_workers: int) -> DataLoader[Ba
         sampler=sampler,
         batch_size=None,
         num_workers=num_workers,
-        pin_memory=False,
+        pin_memory=torch.cuda.is_available(),
         worker_init_fn=outlive_first_signal,
     )
 

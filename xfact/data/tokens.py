@@ -52,7 +52,6 @@ class Tokeniser:
         self.backend = self.tokenizer.backend_tokenizer
         self.backend.no_padding()
         self.backend.enable_truncation(max_length, strategy="longest_first", direction="right")
-        self.pad_id = int(self.tokenizer.pad_token_id or 0)
         self._warn_if_it_strips_vowel_signs()
 
     def _warn_if_it_strips_vowel_signs(self) -> None:

@@ -48,7 +48,7 @@ class AttnEA(Verifier):
     def _softmax(self, scores: Tensor, batch: Batch) -> Tensor:
         if not self.mask_empty:
             return scores.softmax(-1)
-        lengths = torch.cat([group["attention_mask"].sum(1) for group in batch.groups])[batch.restore]
+        lengths = torch.tensor(batch.lengths, device=scores.device)[batch.restore]
         # An empty snippet is its two special tokens alone.
         full = lengths.view(len(batch.labels), -1)[:, 1:] > 2
         return scores.masked_fill(~full, torch.finfo(scores.dtype).min).softmax(-1) * full

@@ -1,11 +1,13 @@
 """A Hugging Face encoder and how one vector comes out of each sequence."""
 
+from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoConfig, AutoModel
 
 from xfact.config import encoder_folder, usable_positions
@@ -15,6 +17,7 @@ from xfact.errors import DataError, UserError
 from xfact.models.packed import can_pack, packed_states
 from xfact.screen import say
 
+SEQUENCES_PER_GROUP = 8
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 
 
@@ -40,28 +43,38 @@ class Encoder(nn.Module):
         """[S, hidden] in the order of the batch's claims."""
         if self.packed:
             return self.pool_packed(batch)[batch.restore]
-        return torch.cat([self.pool(group) for group in batch.groups])[batch.restore]
+        return torch.cat([self.pool_padded(**group) for group in self.groups(batch)])[batch.restore]
 
     def pool_packed(self, batch: Batch) -> Tensor:
         """[S, hidden] of a batch's sequences in the order of their lengths."""
-        states, lengths = packed_states(self.backbone, batch, self.has_types)
+        states = packed_states(self.backbone, batch, self.has_types)
         if self.pooling == "mean":
-            return torch.stack([part.mean(0) for part in states.split(lengths)])
-        starts = torch.tensor([0, *accumulate(lengths[:-1])], device=states.device)
+            return torch.stack([part.mean(0) for part in states.split(batch.lengths)])
+        starts = torch.tensor([0, *accumulate(batch.lengths[:-1])], device=states.device)
         first = states[starts]
         if self.pooling == "pooler":
             return self.backbone.pooler(first.unsqueeze(1))  # type: ignore[operator]
         return first if self.dense is None else torch.tanh(self.dense(first))
 
-    def pool(self, group: dict[str, Tensor]) -> Tensor:
+    def groups(self, batch: Batch) -> Iterator[dict[str, Tensor]]:
+        """A batch's sequences in groups of like length: inputs of the backbone [S_g, L_g], padded on the right."""
+        config: Any = self.backbone.config
+        values = {"input_ids": config.pad_token_id or 0} | ({"token_type_ids": 0} if self.has_types else {})
+        parts = {name: batch.tokens[name].split(batch.lengths) for name in values}
+        mask = [torch.ones_like(ids) for ids in parts["input_ids"]]
+        for start in range(0, len(batch.lengths), SEQUENCES_PER_GROUP):
+            group = slice(start, start + SEQUENCES_PER_GROUP)
+            padded = {name: pad_sequence(list(parts[name][group]), True, value) for name, value in values.items()}
+            yield padded | {"attention_mask": pad_sequence(mask[group], True)}
+
+    def pool_padded(self, attention_mask: Tensor, **inputs: Tensor) -> Tensor:
         """[S_g, hidden] of a padded group."""
-        types = {} if not self.has_types else {"token_type_ids": group["token_type_ids"]}
-        out = self.backbone(input_ids=group["input_ids"], attention_mask=group["attention_mask"], **types)
+        out = self.backbone(attention_mask=attention_mask, **inputs)
         if self.pooling == "pooler":
             return out.pooler_output
         states = out.last_hidden_state
         if self.pooling == "mean":
-            mask = group["attention_mask"].unsqueeze(-1).to(states.dtype)
+            mask = attention_mask.unsqueeze(-1).to(states.dtype)
             return (states * mask).sum(1) / mask.sum(1)
         first = states[:, 0]
         return first if self.dense is None else torch.tanh(self.dense(first))

@@ -28,31 +28,18 @@ def can_pack(backbone: nn.Module) -> bool:
     return config.model_type in FAMILIES and absolute and not getattr(config, "is_decoder", False)
 
 
-def flat_tokens(batch: Batch) -> tuple[dict[str, Tensor], list[int]]:
-    """input_ids, token_type_ids and positions [1, T] of a batch's groups one after another, and each length."""
-    masks = [group["attention_mask"].bool() for group in batch.groups]
-    names = ("input_ids", "token_type_ids")
-    flat = {
-        name: torch.cat([group[name][mask] for group, mask in zip(batch.groups, masks, strict=True)]) for name in names
-    }
-    places = [torch.arange(mask.shape[1], device=mask.device).expand_as(mask)[mask] for mask in masks]
-    lengths = torch.cat([mask.sum(1) for mask in masks]).tolist()
-    return {name: part.unsqueeze(0) for name, part in (flat | {"positions": torch.cat(places)}).items()}, lengths
-
-
-def packed_states(backbone: nn.Module, batch: Batch, has_types: bool) -> tuple[Tensor, list[int]]:
-    """The last layer's states [T, hidden] of a batch's sequences, and each length."""
-    flat, lengths = flat_tokens(batch)
+def packed_states(backbone: nn.Module, batch: Batch, has_types: bool) -> Tensor:
+    """The last layer's states [T, hidden] of a batch's sequences, one after another."""
     config: Any = backbone.config
     first = config.pad_token_id + 1 if config.model_type != "bert" else 0  # RoBERTa's positions begin behind padding's
-    types = {"token_type_ids": flat["token_type_ids"]} if has_types else {}
+    inputs = {name: part.unsqueeze(0) for name, part in batch.tokens.items() if has_types or name != "token_type_ids"}
+    inputs["position_ids"] = inputs["position_ids"] + first
     before = config._attn_implementation
     config._attn_implementation = NAME
     try:
-        out = backbone(input_ids=flat["input_ids"], position_ids=flat["positions"] + first, lengths=lengths, **types)
+        return backbone(**inputs, lengths=batch.lengths).last_hidden_state[0]
     finally:
         config._attn_implementation = before
-    return out.last_hidden_state[0], lengths
 
 
 def packed_attention(
