@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader
 from transformers import AutoTokenizer, BertConfig, PreTrainedTokenizerFast
 
 from xfact.config import TINY, DataConfig
-from xfact.data.batches import Batch, ByLength, Claims, Shuffled, flat
+from xfact.data.batches import Batch, ByLength, Claims, Shuffled, flat, shares
 from xfact.data.corpus import Corpus
 from xfact.data.text import TextOptions
 from xfact.data.tokens import CLAIMS_PER_CHUNK, TokenArrays, Tokeniser, token_arrays
@@ -45,7 +45,13 @@ def own():
 
 
 def arrays_of(sequences, tokeniser: Tokeniser, cache: Path) -> TokenArrays:
-    return token_arrays(sequences, len(sequences), len(sequences[0]), tokeniser, cache)
+    return token_arrays(lambda: sequences, len(sequences), len(sequences[0]), tokeniser, cache)
+
+
+def encoded(tokeniser: Tokeniser, texts) -> dict[str, list]:
+    """ids and second of each sequence."""
+    (batch,) = tokeniser.encode([texts])
+    return batch.to_pydict()
 
 
 def save_tokenizer(folder: Path, normalizer: normalizers.Normalizer = CASED, second_segment: int = 1) -> Path:
@@ -69,7 +75,7 @@ def save_tokenizer(folder: Path, normalizer: normalizers.Normalizer = CASED, sec
 
 @pytest.mark.parametrize(("text", "ids"), GOLDEN)
 def test_ids_of_the_embedded_tokenizer_are_pinned(tiny, text, ids):
-    assert tiny.encode([(text, None)]).to_pydict()["ids"] == [ids]
+    assert encoded(tiny, [(text, None)])["ids"] == [ids]
 
 
 def test_the_embedded_tokenizer_keeps_vowel_signs_and_case(own):
@@ -95,7 +101,7 @@ def test_ids_are_the_tokenizers_own_cut_on_the_right(tmp_path, tiny, own):
 def test_no_sequence_is_longer_than_max_length(max_length):
     tokeniser = Tokeniser("tiny", max_length)
     texts = [(LONG, None), (LONG, ""), ("", LONG), (LONG, LONG)]
-    assert [len(ids) for ids in tokeniser.encode(texts).to_pydict()["ids"]] == [max_length] * 4
+    assert [len(ids) for ids in encoded(tokeniser, texts)["ids"]] == [max_length] * 4
 
 
 def test_pairs_are_the_tokenizers_own_cut_longest_first(tmp_path, tiny, own):
@@ -110,7 +116,7 @@ def test_pairs_are_the_tokenizers_own_cut_longest_first(tmp_path, tiny, own):
 
 
 def test_a_very_long_claim_with_an_empty_snippet_keeps_the_claim(tiny, own):
-    batch = tiny.encode([(LONG, ""), ("", LONG), (LONG, LONG)]).to_pydict()
+    batch = encoded(tiny, [(LONG, ""), ("", LONG), (LONG, LONG)])
     words = own(LONG, add_special_tokens=False)["input_ids"]
     cls, sep = own.cls_token_id, own.sep_token_id
     assert batch["ids"][0] == [cls, *words[:29], sep, sep]
@@ -121,7 +127,7 @@ def test_a_very_long_claim_with_an_empty_snippet_keeps_the_claim(tiny, own):
 
 def test_an_encoder_without_segments_has_no_second_one(tmp_path):
     folder = save_tokenizer(tmp_path, second_segment=0)
-    batch = Tokeniser(str(folder), 16).encode([("abc", "de")]).to_pydict()
+    batch = encoded(Tokeniser(str(folder), 16), [("abc", "de")])
     assert batch["second"] == [len(batch["ids"][0])] == [8]
 
 
@@ -292,6 +298,32 @@ def test_training_order_is_decided_by_seed_and_epoch_alone(rows, batch_size, acc
     used = Shuffled(rows, batch_size, accumulate, seed)
     torch.rand(1), np.random.rand(), order(used, 5)
     assert order(used, epoch) == order(Shuffled(rows, 1, 1, seed), epoch)
+
+
+@settings(deadline=None)
+@given(**SIZES, ranks=st.integers(1, 5), work=st.data())
+def test_ranks_share_each_part_of_a_step(rows, batch_size, accumulate, ranks, work):
+    tokens = np.array(work.draw(st.lists(st.integers(1, 500), min_size=rows, max_size=rows)))
+    of_ranks = [list(Shuffled(rows, batch_size, accumulate, 1, rank, ranks, tokens)) for rank in range(ranks)]
+    assert len({len(parts) for parts in of_ranks}) == 1
+    seen = []
+    for together in zip(*of_ranks, strict=True):
+        part = [int(row) for rows_of_rank, _ in together for row in rows_of_rank]
+        sums = [int(tokens[rows_of_rank].sum()) for rows_of_rank, _ in together]
+        assert max(sums) - min(sums) <= max(tokens[part])
+        assert len({step_rows for _, step_rows in together}) == 1
+        seen.append(part)
+    assert sorted(row for part in seen for row in part) == list(range(rows))
+    alone = Shuffled(rows, batch_size, min(accumulate, -(-batch_size // ranks)), 1)
+    if rows % batch_size == 0:
+        assert [sorted(part) for part in seen] == [sorted(part.tolist()) for part, _ in alone]
+
+
+def test_the_longest_claims_go_to_different_ranks():
+    assert shares(np.array([9, 1, 8, 2]), 2).tolist() == [0, 0, 1, 1]
+    assert shares(np.array([300, 10, 10, 10]), 2).tolist() == [0, 1, 1, 1]
+    assert shares(np.array([5, 5, 5, 5]), 2).tolist() == [0, 1, 0, 1]
+    assert shares(np.array([4]), 3).tolist() == [0]
 
 
 def test_training_order_differs_between_epochs_and_seeds():

@@ -88,7 +88,7 @@ def data(tmp_path_factory) -> Claims:
     claims = Corpus(DataConfig()).read("train.all.tsv")[0][290:300]
     rows = [TextOptions().sequences(claim, "claim+snippets") for claim in claims]
     tokeniser = Tokeniser("tiny", POSITIONS)
-    arrays = token_arrays(rows, len(rows), 6, tokeniser, tmp_path_factory.mktemp("tokens"))
+    arrays = token_arrays(lambda: rows, len(rows), 6, tokeniser, tmp_path_factory.mktemp("tokens"))
     assert (arrays.lengths.min(), arrays.lengths.max()) == (2, POSITIONS)
     return Claims(np.zeros(len(rows), np.int64), arrays)
 

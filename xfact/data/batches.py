@@ -83,15 +83,24 @@ class Shuffled(Sampler[tuple[np.ndarray, int]]):
     """Training order: a fresh shuffle each epoch, decided by (seed, epoch) alone.
 
     `batch_size` claims are one optimiser step, over all ranks; with `accumulate` they come in that many parts, each of
-    which knows how many claims the step has, so that the gradient depends neither on the parts nor on the ranks. A
-    rank's part of a small step may be empty. A resumed epoch starts at `position`.
+    which knows how many claims the step has, so that the gradient depends neither on the parts nor on the ranks.
+    Ranks share a part by its claims' `work` (tokens); one may get nothing of a small step. A resumed epoch starts at
+    `position`.
     """
 
     def __init__(
-        self, rows: int, batch_size: int, accumulate: int, seed: int, rank: int = 0, world_size: int = 1
+        self,
+        rows: int,
+        batch_size: int,
+        accumulate: int,
+        seed: int,
+        rank: int = 0,
+        world_size: int = 1,
+        work: np.ndarray | None = None,
     ) -> None:
         self.rows, self.batch_size, self.accumulate, self.seed = rows, batch_size, accumulate, seed
         self.rank, self.world_size = rank, world_size
+        self.work = np.ones(rows, np.int64) if work is None else work
         self.epoch = self.position = 0
 
     def set_epoch(self, epoch: int) -> None:
@@ -115,9 +124,18 @@ class Shuffled(Sampler[tuple[np.ndarray, int]]):
         order = np.random.default_rng((self.seed, self.epoch)).permutation(self.rows)
         for start in range(0, self.rows, self.batch_size):
             step = order[start : start + self.batch_size]
-            parts = np.array_split(step, self.parts_of(len(step)) * self.world_size)
-            for part in parts[self.rank :: self.world_size]:
-                yield part, len(step)
+            for part in np.array_split(step, self.parts_of(len(step))):
+                yield part[shares(self.work[part], self.world_size) == self.rank], len(step)
+
+
+def shares(work: np.ndarray, ranks: int) -> np.ndarray:
+    """Which rank does each piece of work, all in about the same time: the longest first, to whom has least so far."""
+    given, rank_of = [0] * ranks, np.zeros(len(work), np.int64)
+    for place in np.argsort(-work, kind="stable") if ranks > 1 else ():
+        rank = given.index(min(given))
+        rank_of[place] = rank
+        given[rank] += int(work[place])
+    return rank_of
 
 
 class ByLength(Sampler[tuple[np.ndarray, int]]):

@@ -1,5 +1,6 @@
 """From a file's name to what a model reads: claims with their evidence and augmentation, labels, token arrays."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,7 +13,7 @@ from xfact.data.batches import Claims
 from xfact.data.corpus import Corpus, FileReport, Role
 from xfact.data.evidence import TestEvidence, assign, test_source, without_evidence
 from xfact.data.text import Layout, TextOptions
-from xfact.data.tokens import Tokeniser, token_arrays
+from xfact.data.tokens import Sequence, Tokeniser, token_arrays
 from xfact.schema import LABELS, Claim
 
 
@@ -62,8 +63,11 @@ class Inputs:
         labels = np.array([known.get(claim.label, -1) for claim in claims], np.int64)
         if self.tokeniser is None or not claims:
             return Claims(labels, None)
-        sequences = (self.text.sequences(claim, self.layout) for claim in claims)
         per_claim = len(self.text.sequences(claims[0], self.layout))
+
+        def sequences() -> Iterator[list[Sequence]]:
+            return (self.text.sequences(claim, self.layout) for claim in claims)
+
         arrays = token_arrays(sequences, len(claims), per_claim, self.tokeniser, self.cache, self.progress)
         return Claims(labels, arrays)
 

@@ -28,7 +28,9 @@ class FitSplit(LightningDataModule):
         super().__init__()
         self.train = inputs.read(train, "train", "train")
         self.dev = inputs.read(dev, "dev", "dev")
-        self.sampler = Shuffled(len(self.train.claims), batch_size, accumulate, seed)
+        arrays = self.train.dataset.arrays
+        work = None if arrays is None else arrays.lengths.sum(axis=1)
+        self.sampler = Shuffled(len(self.train.claims), batch_size, accumulate, seed, work=work)
         self.eval_batch_size, self.num_workers = eval_batch_size, num_workers
 
     def state_dict(self) -> dict[str, int]:

@@ -1,10 +1,11 @@
 """Token arrays: every sequence of a split tokenised once into an Arrow file and read back by memory map."""
 
 import hashlib
-import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from xfact.files import temporary
 from xfact.screen import console, warn
 
 CLAIMS_PER_CHUNK = 1024
-FORMAT = "1"
+FORMAT = "2"
+
+Sequence = tuple[str, str | None]  # a text, and the second of a pair
 
 
 class TokenArrays:
@@ -65,14 +68,31 @@ class Tokeniser:
         """Hash of everything that decides the ids."""
         return hashlib.sha256(f"{FORMAT}{self.backend.to_str()}{self.max_length}".encode()).hexdigest()
 
-    def encode(self, texts: list[tuple[str, str | None]]) -> pa.RecordBatch:
-        """One row a sequence: its ids, and where its second segment starts."""
-        encodings = self.backend.encode_batch_fast([a if b is None else (a, b) for a, b in texts])
-        ids = [encoding.ids for encoding in encodings]
-        second = [encoding.type_ids.index(1) if 1 in encoding.type_ids else len(encoding.ids) for encoding in encodings]
-        return pa.RecordBatch.from_pydict(
-            {"ids": pa.array(ids, pa.list_(pa.int32())), "second": pa.array(second, pa.int32())}
-        )
+    def encode(self, chunks: Iterable[list[Sequence]]) -> Iterator[pa.RecordBatch]:
+        """For each chunk of sequences one row a sequence: its ids, and where its second segment starts.
+
+        The tokenizer is at work on a chunk, on all cores, while the one before it is made into arrays.
+        """
+        with ThreadPoolExecutor(1) as tokenizer:
+            waiting: list[tuple[list[Sequence], Future[list[Any]]]] = []
+            for texts in chunks:
+                inputs = [a if b is None else (a, b) for a, b in texts]
+                waiting.append((texts, tokenizer.submit(self.backend.encode_batch_fast, inputs)))
+                if len(waiting) == 2:
+                    yield self._arrays(*waiting.pop(0))
+            yield from (self._arrays(*one) for one in waiting)
+
+    def _arrays(self, texts: list[Sequence], found: Future[list[Any]]) -> pa.RecordBatch:
+        encodings = found.result()
+        lengths = np.fromiter(map(len, encodings), np.int32, len(encodings))
+        ids = np.fromiter(chain.from_iterable(encoding.ids for encoding in encodings), np.int32, lengths.sum())
+        second = lengths.copy()
+        for row, (_, pair) in enumerate(texts):
+            if pair is not None and 1 in (types := encodings[row].type_ids):
+                second[row] = types.index(1)
+        offsets = np.concatenate([np.zeros(1, np.int32), lengths.cumsum(dtype=np.int32)])
+        columns = {"ids": pa.ListArray.from_arrays(pa.array(offsets), pa.array(ids)), "second": pa.array(second)}
+        return pa.RecordBatch.from_pydict(columns)
 
 
 def load_tokenizer(name: str) -> Any:
@@ -94,47 +114,41 @@ def encoder_absent(name: str, error: Exception) -> UserError:
 
 
 def token_arrays(
-    sequences: Iterable[list[tuple[str, str | None]]],
+    sequences: Callable[[], Iterable[list[Sequence]]],
     claims: int,
     per_claim: int,
     tokeniser: Tokeniser,
     cache: Path,
     progress: bool = False,
 ) -> TokenArrays:
-    """The arrays of these sequences, from the cache folder if the same text was tokenised before."""
-    rows = list(sequences)
-    digest = hashlib.sha256(tokeniser.fingerprint().encode())
-    for row in rows:
-        digest.update(json.dumps(row).encode())
+    """The arrays of these sequences, from the cache folder if the same text was tokenised before.
+
+    The sequences of each claim are gone through once to know the file and once more if it is not there, a chunk in
+    memory at a time.
+    """
+    digest = hashlib.sha256(f"{tokeniser.fingerprint()}{per_claim}".encode())
+    for chunk in _chunks(sequences(), claims, "reading", progress):
+        texts = [text for row in chunk for pair in row for text in pair]
+        digest.update(str([None if text is None else len(text) for text in texts]).encode())
+        digest.update("".join(filter(None, texts)).encode("utf-8", "surrogatepass"))
     path = cache / f"{digest.hexdigest()[:32]}.arrow"
     if not path.is_file():
-        write_arrays(path, rows, claims, per_claim, tokeniser, progress)
+        schema = pa.schema([("ids", pa.list_(pa.int32())), ("second", pa.int32())], {"per_claim": str(per_claim)})
+        with temporary(path) as unfinished, pa.ipc.new_file(str(unfinished), schema) as writer:
+            chunks = _chunks(sequences(), claims, "tokenising", progress)
+            for batch in tokeniser.encode([sequence for row in chunk for sequence in row] for chunk in chunks):
+                writer.write_batch(batch)
     return TokenArrays(path)
 
 
-def write_arrays(
-    path: Path,
-    rows: list[list[tuple[str, str | None]]],
-    claims: int,
-    per_claim: int,
-    tokeniser: Tokeniser,
-    progress: bool,
-) -> None:
-    """Tokenise chunk by chunk, with progress, into a file that appears when it is whole."""
-    schema = pa.schema([("ids", pa.list_(pa.int32())), ("second", pa.int32())], metadata={"per_claim": str(per_claim)})
-    with temporary(path) as unfinished, pa.ipc.new_file(str(unfinished), schema) as writer:
-        chunks = (rows[start : start + CLAIMS_PER_CHUNK] for start in range(0, len(rows), CLAIMS_PER_CHUNK))
-        for chunk in _with_progress(chunks, claims, progress):
-            writer.write_batch(tokeniser.encode([sequence for row in chunk for sequence in row]))
-
-
-def _with_progress(chunks: Iterator[list], claims: int, progress: bool) -> Iterator[list]:
+def _chunks(rows: Iterable[list[Sequence]], total: int, what: str, progress: bool) -> Iterator[list[list[Sequence]]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("tokenising"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    left = iter(rows)
     with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as bar:
-        task = bar.add_task("", total=claims)
-        for chunk in chunks:
+        task = bar.add_task("", total=total)
+        while chunk := list(islice(left, CLAIMS_PER_CHUNK)):
             yield chunk
             bar.advance(task, len(chunk))
 
