@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-
-def pytest_configure(config):
-    worker = os.environ.get("PYTEST_XDIST_WORKER")
-    if worker and hasattr(os, "sched_setaffinity"):
+# Before torch is imported: its threads take their number from this, and two on one core wait for each other.
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+    os.environ["OMP_NUM_THREADS"] = "1"
+    if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
 

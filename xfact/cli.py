@@ -40,7 +40,7 @@ TASKS = {
 PATHS = {"out", "run", "runs", "a", "b", "input", "output", "data.source", "augment.source", "encoder.name"}
 PATHS |= {"lm.data", "lm.model", "lm.tokenizer", "lm.prompt", "lm.trained_on"}
 PATHS |= {f"builder.{name}" for name in ("verdicts", "quotations", "rewritten", "dates", "parties", "macro_areas")}
-PATHS |= {"builder.revised"}
+PATHS |= {f"builder.{name}" for name in ("revised", "previous", "evidence", "ratings", "languages")}
 GLOBAL_GROUPS = {"task", "preset", "variant", "experiments"}  # their keys are not under the group's name
 OUTCOMES = "outcomes.jsonl"  # in the folder that the processes of a command share
 

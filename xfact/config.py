@@ -223,8 +223,8 @@ class CheckitColumns(Section):
     tags: Names
 
 
-class BuilderConfig(Section):
-    """How a data set is built (task=build): VeryfIT from CheckIT!, with the lists that a person has answered."""
+class VeryfitBuilder(Section):
+    """VeryfIT from an export of CheckIT!, with the lists that a person has answered (task=build)."""
 
     name: Literal["veryfit"]
     per_orientation: int = Field(88, ge=1, strict=True)
@@ -236,6 +236,24 @@ class BuilderConfig(Section):
     parties: PathText | None = None
     macro_areas: PathText | None = None
     revised: PathText | None = None
+
+
+class XfactBuilder(Section):
+    """X-Fact's making from ClaimReview, with the lists that a person has answered (task=build)."""
+
+    name: Literal["xfact"]
+    leave_out_languages: Languages = ["en"]
+    max_label_share: float = Field(0.8, gt=0, le=1)  # of a source's claims
+    min_examples: int = Field(60, ge=1, strict=True)  # of a source
+    train_languages: int = Field(12, ge=1, strict=True)  # the largest; the others are alpha3
+    min_in_domain: int = Field(300, ge=1, strict=True)  # claims of a source beside its language's largest
+    near: float = Field(0.8, gt=0.2, le=1)  # Jaccard of character 5-grams from which claims are near
+    before: str | None = Field(None, pattern=r"^\d{4}-\d{2}-\d{2}$")  # of a split by time
+    previous: PathText | None = None  # folder of an earlier build, whose claims stay where they are
+    evidence: PathText | None = None  # a file of task=retrieve
+    mask: bool = False  # handles and e-mail addresses
+    ratings: PathText | None = None
+    languages: PathText | None = None
 
 
 class Config(Section):
@@ -269,7 +287,7 @@ class Config(Section):
     output: PathText | None = None
     abstain: float | None = Field(None, gt=0, le=1)
     lm: LmConfig | None = None
-    builder: BuilderConfig | None = None
+    builder: Annotated[VeryfitBuilder | XfactBuilder, Field(discriminator="name")] | None = None
     given: list[str] = Field([], exclude=True)  # keys that the user set on the command line
 
     def is_given(self, section: str) -> bool:
@@ -396,14 +414,27 @@ def parse(plain: dict[str, Any]) -> Config:
 
 def _first_line(error: ValidationError) -> str:
     first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
+    loc, kind = [str(part) for part in first["loc"]], ""
+    if loc[:1] == ["builder"] and len(loc) > 2:
+        kind = loc.pop(1)  # pydantic's tag of the choice
+    where = ".".join(loc)
     if first["type"] == "extra_forbidden":
         section: Any = Config
-        for part in first["loc"][:-1]:
-            annotation = section.model_fields[str(part)].annotation
-            section = next(kind for kind in (*get_args(annotation), annotation) if hasattr(kind, "model_fields"))
-        return f"{where}: {unknown(str(first['loc'][-1]), section.model_fields)}"
+        for part in loc[:-1]:
+            kinds = [one for one in _parts(section.model_fields[part].annotation) if hasattr(one, "model_fields")]
+            section = next(one for one in kinds if len(kinds) == 1 or kind in _names(one))
+        return f"{where}: {unknown(loc[-1], section.model_fields)}"
     return f"{where}={first['input']}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def _parts(annotation: Any) -> list[Any]:
+    """A type and all inside it."""
+    return [annotation, *(part for inner in get_args(annotation) for part in _parts(inner))]
+
+
+def _names(section: Any) -> tuple[str, ...]:
+    """What the `name` of a section may be."""
+    return get_args(section.model_fields["name"].annotation)
 
 
 def encoder_folder(name: str) -> Path | None:

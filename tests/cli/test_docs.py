@@ -12,6 +12,8 @@ import pytest
 import yaml
 from cli.conftest import ROOT, quick, succeed
 from cli.test_inputs import multifc, official
+from corpus.factchecks import claims as factchecks
+from corpus.factchecks import write_pages
 from corpus.invented import export_rows, write
 
 from xfact.cli import known_keys
@@ -30,6 +32,7 @@ SMALL = "data.limit=16 split=[alpha1] trainer.threads=1"
 ADDED = {
     "preview=true": "",
     "lm.backend=": "preview=true",  # no server, no GPU; test_lm.py has a server
+    "builder=xfact": "builder.min_examples=5 builder.min_in_domain=20 builder.train_languages=2",
     "task=build": "builder.per_orientation=4",
     "task=lm": "lm.limit=4 lm.max_tokens=4 trainer.threads=1",
     "task=": "",
@@ -53,6 +56,7 @@ NOT_RUN = {
     'lm_eval --include_path $(python -m xfact.lm.tasks) --tasks veryfit_small --metadata \'{"data": "veryfit"}\' '
     "--model hf --model_args pretrained=models/mine": "test_lm.py runs it beside task=lm",
     "python -m benchmarks.throughput --json throughput.json": "minutes",
+    "python -m benchmarks.tokenising": "minutes",
     "python -m benchmarks.start": "a minute",
     "python -m benchmarks.scaling": "minutes",
     "python -m benchmarks.arithmetic": "of the clone's folder",
@@ -101,6 +105,8 @@ def given(cwd: Path, language_model: Path) -> None:
     (cwd / "models").mkdir()
     (cwd / "models" / "mine").symlink_to(language_model)
     write(cwd / "checkit.csv", export_rows())
+    write_pages(cwd / "factchecks", list(factchecks(120)))
+    write_pages(cwd / "new_factchecks", list(factchecks(60, seed=1)))
     (cwd / "veryfit").mkdir()
     for name in ("full", "small", "enriched"):
         pd.read_json(INVENTED, lines=True).to_csv(cwd / "veryfit" / f"{name}.csv", index=False)

@@ -8,9 +8,17 @@ from hypothesis import strategies as st
 from torch import nn
 from transformers import BertConfig, BertModel, DebertaV2Config, DebertaV2Model, XLMRobertaConfig, XLMRobertaModel
 
+from xfact.config import AugmentConfig, DataConfig, EvidenceConfig
 from xfact.data.batches import Batch, Claims
-from xfact.models.encoder import Encoder
+from xfact.data.corpus import Corpus
+from xfact.data.inputs import Inputs
+from xfact.data.text import TextOptions
+from xfact.data.tokens import Tokeniser
+from xfact.models.attn_ea import AttnEA
+from xfact.models.claim_only import ClaimOnly
+from xfact.models.encoder import Encoder, new_encoder
 from xfact.models.packed import can_pack, in_runs, nested
+from xfact.schema import LABELS
 
 SMALL = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
 LENGTHS = st.lists(st.integers(1, 12), min_size=1, max_size=20)
@@ -133,3 +141,26 @@ def test_groups_are_padded_on_the_right_to_their_own_longest():
         assert bool((group["input_ids"][masks == 0] == 0).all())
         ids += [row[mask == 1] for row, mask in zip(group["input_ids"], masks, strict=True)]
     assert torch.equal(torch.cat(ids), given_batch.tokens["input_ids"])
+
+
+@pytest.mark.parametrize("kind", [ClaimOnly, AttnEA])
+def test_the_samples_predictions_are_those_of_padding(kind, tmp_path):
+    torch.manual_seed(3)
+    encoder = new_encoder("tiny", "mean", 360)
+    model = kind(encoder, list(LABELS)).eval()
+    data, options = DataConfig(), TextOptions()
+    inputs = Inputs(Corpus(data), AugmentConfig(), EvidenceConfig(), options, list(LABELS), kind.layout,
+                    Tokeniser("tiny", 360), tmp_path)  # fmt: skip
+    split = inputs.read("test.all.tsv", "alpha1").dataset
+    rows = [np.arange(start, min(start + 32, len(split))) for start in range(0, len(split), 32)]
+    logits = []
+    with torch.no_grad():
+        for packed, dataset in ((True, split.for_evaluation()), (False, split)):
+            encoder.packed = packed
+            logits.append(torch.cat([model.verdict(dataset[part, len(part)])[0] for part in rows]))
+    assert len(logits[0]) == 316
+    assert torch.allclose(*logits, atol=1e-5)
+    offset = logits[1].mean(0)  # new weights: without it one label has all
+    predictions = [(one - offset).argmax(1) for one in logits]
+    assert torch.equal(*predictions)
+    assert len(predictions[0].unique()) == 7

@@ -8,7 +8,7 @@ from typing import Any
 from xfact.corpus.checkit import Entry
 from xfact.corpus.parties import COARSE, FINE_OF, ORIENTATIONS, PARTIES
 from xfact.corpus.reviews import MACRO_AREAS
-from xfact.corpus.veryfit_steps import Step
+from xfact.corpus.step import Step, funnel, reasons_table
 from xfact.corpus.words import folded
 from xfact.lm.veryfit import LABELS, ROWS
 from xfact.report.grid import Cell, Table, escaped, markdown_table
@@ -22,7 +22,12 @@ Sets = Mapping[str, Entries]
 
 def tables(steps: Sequence[Step], sets: Sets, wording: Mapping[str, str]) -> list[Table]:
     """Every table of the datasheet; `sets` has full and, if it could be drawn, small."""
-    found = [steps_table(steps), reasons_table(steps), parties_table(sets["full"]), verdicts_table(sets)]
+    found = [
+        funnel("From CheckIT! to the full set", steps),
+        reasons_table(steps),
+        parties_table(sets["full"]),
+        verdicts_table(sets),
+    ]
     found.append(orientations_table(sets))
     areas = [*MACRO_AREAS, MISSING]
     years = sorted({year_of(entry) for entry in sets["full"]})
@@ -49,23 +54,6 @@ def area_of(entry: Entry) -> str:
 
 def year_of(entry: Entry) -> str:
     return str(entry.day)[:4]
-
-
-def steps_table(steps: Sequence[Step]) -> Table:
-    """The funnel."""
-    rows: list[list[Cell]] = [[step.name, step.given, len(step.removed), len(step.kept)] for step in steps]
-    return Table("From CheckIT! to the full set", ["step", "rows in", "left out", "rows out"], rows)
-
-
-def reasons_table(steps: Sequence[Step]) -> Table:
-    """Why rows were left out, and what those that stayed lack."""
-    rows: list[list[Cell]] = [
-        [step.name, kind, reason, number]
-        for step in steps
-        for kind, counts in (("left out", step.reasons), ("kept", step.notes))
-        for reason, number in counts.items()
-    ]
-    return Table("What each step found", ["step", "rows", "reason", "number"], rows, texts=3)
 
 
 def parties_table(full: Entries) -> Table:
@@ -145,10 +133,10 @@ def lengths_table(sets: Sets, wording: Mapping[str, str]) -> Table:
     return Table("Lengths of statements", header, rows, texts=2)
 
 
-def markdown(facts: Mapping[str, Any], found: Sequence[Table]) -> str:
+def markdown(title: str, facts: Mapping[str, Any], found: Sequence[Table]) -> str:
     """datasheet.md."""
     lines = [f"- {escaped(name.replace('_', ' '))}: {escaped(words(value))}" for name, value in facts.items()]
-    return "\n\n".join(["# VeryfIT, built from CheckIT!", "\n".join(lines), *map(markdown_table, found)]) + "\n"
+    return "\n\n".join([f"# {title}", "\n".join(lines), *map(markdown_table, found)]) + "\n"
 
 
 def words(value: Any) -> str:
@@ -156,7 +144,7 @@ def words(value: Any) -> str:
     if isinstance(value, Mapping):
         between = "; " if any(isinstance(one, Mapping) for one in value.values()) else ", "
         return between.join(f"{name} {words(one)}" for name, one in value.items()) or "none"
-    return str(value)
+    return (", ".join(map(str, value)) or "none") if isinstance(value, list) else str(value)
 
 
 def record(facts: Mapping[str, Any], found: Sequence[Table]) -> dict[str, Any]:

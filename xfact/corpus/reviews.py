@@ -30,6 +30,7 @@ class Form:
     key: str
     answer: str
     allowed: tuple[str, ...] = ()  # () is any text
+    loose: bool = True  # keys are compared without case, accents and spaces; a row's number never is
 
     @property
     def by_row(self) -> bool:
@@ -37,7 +38,7 @@ class Form:
 
     def key_of(self, cells: Cells) -> str:
         """What tells the list's rows apart."""
-        return cells[self.key] if self.by_row else folded(cells[self.key])
+        return folded(cells[self.key]) if self.loose and not self.by_row else cells[self.key]
 
 
 VERDICTS = Form("verdicts", "unknown_verdicts.csv", "value", "verdict", (*LABELS, HALF_TRUE))

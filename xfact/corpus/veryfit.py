@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xfact.config import BuilderConfig, Config
+from xfact.config import Config, VeryfitBuilder
 from xfact.corpus import datasheet, veryfit_steps
 from xfact.corpus.checkit import Entry, read_export
 from xfact.corpus.parties import ORIENTATIONS
 from xfact.corpus.reviews import FORMS, REVISED, Answers, Review, check_ids, check_kept, list_csv, read_answers
-from xfact.corpus.veryfit_steps import Step, drawn, hints_in, shown, veryfit_row
+from xfact.corpus.step import Step
+from xfact.corpus.veryfit_steps import drawn, hints_in, shown, veryfit_row
 from xfact.data.tsv import content_hash
 from xfact.errors import DataError, UserError
 from xfact.files import write_text
@@ -20,7 +21,7 @@ from xfact.report.grid import Table, csv_text
 from xfact.screen import say, warn
 
 REMOVED = (
-    "row", "id", "statement_date", "politician", "party", "statement", "verdict", "macro_area", "tags", "reason",
+    "row", "id", "statement_date", "politician", "party", "statement", "verdict", "macro_area", "tags",
 )  # fmt: skip
 
 
@@ -45,17 +46,15 @@ class Built:
         return next(found.answers for found in self.reviews if found.form is REVISED)
 
 
-def build_veryfit(config: Config, builder: BuilderConfig) -> None:
+def build_veryfit(config: Config, builder: VeryfitBuilder) -> None:
     """Write full, small and enriched, what was left out, the lists for a person, and the datasheet."""
-    if not config.input or not config.output or config.output == "-":
-        raise UserError("task=build: a file is needed as input=... and a folder as output=...")
-    source, folder = Path(config.input), Path(config.output)
+    source, folder = Path(str(config.input)), Path(str(config.output))
     built = run_steps(source, builder, config.seed)
     for found in built.reviews:
         check_kept(folder / "review" / found.form.file, found)
     facts = facts_of(source, built, builder, config.seed)
     files = {f"review/{name}": text for name, text in review_files(built).items()}
-    files |= {f"removed/{step.name.replace(' ', '_')}.csv": removed_csv(step) for step in built.steps}
+    files |= {f"removed/{step.name.replace(' ', '_')}.csv": step.removed_csv(REMOVED) for step in built.steps}
     files |= set_files(built) | datasheet_files(built, facts)
     if source.resolve() in {(folder / name).resolve() for name in files}:
         raise UserError(f"input={source}: would be overwritten by the set of this name; choose another output")
@@ -66,7 +65,7 @@ def build_veryfit(config: Config, builder: BuilderConfig) -> None:
         raise DataError(f"{source}: {built.short}; all but small and enriched is in {folder}")
 
 
-def run_steps(source: Path, builder: BuilderConfig, seed: int) -> Built:
+def run_steps(source: Path, builder: VeryfitBuilder, seed: int) -> Built:
     """The rows through every step."""
     answers = {form.option: read_answers(form, getattr(builder, form.option)) for form in FORMS}
     entries, columns = read_export(source, builder.columns)
@@ -100,12 +99,6 @@ def review_files(built: Built) -> dict[str, str | None]:
     return files | {"verdict_hints.csv": list_csv(rows, "hints")}
 
 
-def removed_csv(step: Step) -> str | None:
-    """The rows that a step left out, with the reason; None if it left out none."""
-    rows = [[*(getattr(entry, name) for name in REMOVED[:-1]), reason] for entry, reason in step.removed]
-    return csv_text(Table("", REMOVED, rows)) if rows else None
-
-
 def set_files(built: Built) -> dict[str, str | None]:
     """VeryfIT's three files; None for those that could not be drawn."""
 
@@ -120,7 +113,7 @@ def set_files(built: Built) -> dict[str, str | None]:
     }
 
 
-def facts_of(source: Path, built: Built, builder: BuilderConfig, seed: int) -> dict[str, Any]:
+def facts_of(source: Path, built: Built, builder: VeryfitBuilder, seed: int) -> dict[str, Any]:
     """From what and how it was built, for the datasheet."""
     return {
         "source": {"file": source.name, "sha256": content_hash(source), "rows": built.steps[0].given},
@@ -143,7 +136,10 @@ def datasheet_files(built: Built, facts: dict[str, Any]) -> dict[str, str]:
     sets = {"full": built.full} if built.small is None else {"full": built.full, "small": built.small}
     found = datasheet.tables(built.steps, sets, built.wording)
     record = json.dumps(datasheet.record(facts, found), indent=2, ensure_ascii=False)
-    return {"datasheet.md": datasheet.markdown(facts, found), "datasheet.json": record + "\n"}
+    return {
+        "datasheet.md": datasheet.markdown("VeryfIT, built from CheckIT!", facts, found),
+        "datasheet.json": record + "\n",
+    }
 
 
 def write_or_remove(path: Path, content: str | None) -> None:
@@ -157,18 +153,12 @@ def write_or_remove(path: Path, content: str | None) -> None:
 # Screen
 
 
-def step_words(step: Step) -> str:
-    """A step in one line."""
-    counts = ", ".join(f"{reason} {number:,}" for reason, number in {**step.reasons, **step.notes}.items() if number)
-    return f"{step.name} {step.given:,} -> {len(step.kept):,}" + (f" ({counts})" if counts else "")
-
-
 def show(source: Path, folder: Path, built: Built) -> None:
     """The columns taken, the funnel, the sets and what a person is asked."""
     taken = ", ".join(f"{field} = {column}" for field, column in built.columns.items())
     say(f"{source}: {built.steps[0].given:,} rows; columns: {taken}")
     for step in built.steps:
-        say(step_words(step))
+        say(step.words())
     for name, entries in (("full", built.full), ("small", built.small)):
         if entries is not None:
             say(f"{name}: {set_words(entries)}")

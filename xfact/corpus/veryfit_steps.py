@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date
 
 from xfact.corpus.checkit import Entry
@@ -28,6 +28,7 @@ from xfact.corpus.reviews import (
     Review,
     review,
 )
+from xfact.corpus.step import Step
 from xfact.corpus.words import folded, spaced
 from xfact.errors import DataError
 from xfact.lm.dates import KNOWN, parse_date
@@ -56,23 +57,6 @@ HINTS = (
 SHOWN = ("row", "id", "statement_date", "politician", "party", "statement")
 
 Entries = Sequence[Entry]
-
-
-@dataclass(frozen=True)
-class Step:
-    """What one step did; `removed` has the reason beside each entry."""
-
-    name: str
-    given: int
-    kept: list[Entry]
-    removed: list[tuple[Entry, str]] = field(default_factory=list)
-    reviews: list[Review] = field(default_factory=list)
-    notes: dict[str, int] = field(default_factory=dict)  # counts of what was kept
-
-    @property
-    def reasons(self) -> Counter[str]:
-        """Why entries were left out, with counts."""
-        return Counter(reason for _, reason in self.removed)
 
 
 def shown(entry: Entry) -> Cells:

@@ -1,0 +1,148 @@
+"""task=build builder=xfact as a user runs it: build, look, decide, build again, train; a second crawl; wrong input."""
+
+import csv
+import json
+
+import pytest
+from cli.conftest import quick, succeed
+from corpus.factchecks import SITES, claims, google, write_lines, write_pages
+
+from xfact.config import DataConfig
+from xfact.data.corpus import Corpus
+from xfact.schema import OFFICIAL
+
+SMALL = ("builder.min_examples=20", "builder.train_languages=2", "builder.min_in_domain=100")
+BUILD = ("task=build", "builder=xfact", *SMALL)
+
+
+def rows_of(folder, split):
+    """The claims of a built split."""
+    return Corpus(DataConfig(source=str(folder))).read(OFFICIAL[split][0])[0]
+
+
+def table(path):
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A crawl of 420 fact-checks, 20 of them of an unmapped rating, and what was built of it."""
+    folder = tmp_path_factory.mktemp("built")
+    some = list(claims(420))
+    false = {"site": "aosfatos.org", "language": "pt", "rating": "Lorota!"}
+    some[:20] = [one | false | {"url": f"https://aosfatos.org/lorota/{n}"} for n, one in enumerate(some[:20])]
+    write_pages(folder / "crawl", some[:200])
+    write_lines(folder / "crawl" / "feed.jsonl", some[200:300])
+    (folder / "crawl" / "api.json").write_text(json.dumps(google(some[300:])))
+    done = succeed(*BUILD, "input=crawl", "output=out", cwd=folder)
+    return folder, some, done
+
+
+def test_the_funnel_is_on_the_screen_and_in_the_datasheet(built):
+    folder, _, done = built
+    assert "crawl: 420 reviews in 202 files" in done.stderr
+    assert "ratings 420 -> 400 (unmapped rating 20)" in done.stderr
+    sheet = json.loads((folder / "out" / "datasheet.json").read_text())
+    steps = {row["step"]: row for row in sheet["tables"][0]["rows"]}
+    assert list(steps) == [
+        "clean", "languages", "dates", "ratings", "duplicates", "rating in claim", "evidence", "sources", "splits",
+    ]  # fmt: skip
+    assert all(row["rows in"] - row["left out"] == row["rows out"] for row in steps.values())
+    assert sum(len(rows_of(folder / "out", split)) for split in OFFICIAL) == steps["splits"]["rows out"]
+    assert "Table 6" in (folder / "out" / "datasheet.md").read_text()
+
+
+def test_every_claim_is_in_one_place_with_its_label(built):
+    folder, some, _ = built
+    facts = {one["claim"]: one for one in some}
+    seen = set()
+    for split in OFFICIAL:
+        for claim in rows_of(folder / "out", split):
+            one = facts[claim.claim]
+            assert (claim.language, claim.site) == (one["language"], one["site"])
+            assert claim.label == SITES[one["site"]][1][one["rating"]]
+            assert (claim.claim_date, claim.review_date) == (one["claim_date"], one["claim_date"])
+            assert claim.claim not in seen
+            seen.add(claim.claim)
+    removed = table(folder / "out" / "removed" / "ratings.csv")
+    assert len(seen) + len(removed) == 420
+    assert {row["reason"] for row in removed} == {"unmapped rating"}
+    assert all(row["place"].startswith("0") for row in removed)
+
+
+def test_a_person_decides_and_the_claims_come_in(built):
+    folder, _, _ = built
+    listed = table(folder / "out" / "review" / "unmapped_ratings.csv")
+    assert [(row["source_rating"], row["number"]) for row in listed] == [("aosfatos.org: lorota", "20")]
+    answers = (folder / "out" / "review" / "unmapped_ratings.csv").read_text(encoding="utf-8")
+    (folder / "ratings.csv").write_text(answers.rstrip("\n").removesuffix('""') + '"false"\n', encoding="utf-8")
+    done = succeed(*BUILD, "input=crawl", "output=decided", "builder.ratings=ratings.csv", cwd=folder)
+    assert "ratings 420 -> 420" in done.stderr
+    assert not (folder / "decided" / "removed" / "ratings.csv").exists()
+    again = quick(*BUILD, "input=crawl", "output=decided", cwd=folder)
+    assert again.returncode == 2  # the list in the folder has the answer, which would be lost
+    assert "give it as builder.ratings=decided/review/unmapped_ratings.csv" in again.stderr
+    wrong = (folder / "ratings.csv").read_text(encoding="utf-8").replace('"false"', '"flase"')
+    (folder / "wrong.csv").write_text(wrong, encoding="utf-8")
+    done = quick(*BUILD, "input=crawl", "output=wrong", "builder.ratings=wrong.csv", cwd=folder)
+    assert done.returncode == 2
+    assert "wrong.csv: row 1: label 'flase' is none of" in done.stderr
+    assert not (folder / "wrong").exists()
+
+
+def test_a_second_crawl_moves_nothing(built):
+    folder, _, _ = built
+    before = {split: [claim.claim for claim in rows_of(folder / "out", split)] for split in OFFICIAL}
+    twin = before["train"][0] + " !"  # equal to an old one
+    new = [*claims(100, seed=5)]
+    new[0] = new[0] | {"claim": twin, "url": f"https://{rows_of(folder / 'out', 'train')[0].site}/again"}
+    write_lines(folder / "second.jsonl", new)
+    done = succeed(*BUILD, "input=second.jsonl", "output=more", "builder.previous=out", cwd=folder)
+    assert "400 claims of out are in their splits as before" in done.stderr
+    after = {split: {claim.claim for claim in rows_of(folder / "more", split)} for split in OFFICIAL}
+    assert all(set(before[split]) <= after[split] for split in OFFICIAL)
+    assert sum(map(len, after.values())) == 499
+    same = succeed(*BUILD, "input=crawl", "output=same", cwd=folder)
+    assert same.returncode == 0
+    for name, _ in OFFICIAL.values():
+        assert (folder / "same" / name).read_bytes() == (folder / "out" / name).read_bytes()
+
+
+def test_by_time(built):
+    folder, _, _ = built
+    succeed(*BUILD, "input=crawl", "output=time", "builder.before=2021-01-01", cwd=folder)
+    assert max(one.claim_date for one in rows_of(folder / "time", "train")) < "2021-01-01"
+    assert min(one.claim_date for one in rows_of(folder / "time", "alpha1")) >= "2021-01-01"
+
+
+def test_a_model_is_trained_on_what_was_built(built):
+    folder, _, _ = built
+    done = succeed(
+        "model=claim_only", "data.source=out", "preset=smoke", "trainer.max_epochs=1", "data.limit=40", cwd=folder
+    )
+    assert "macro-F1" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        (["input=none", "output=x"], ["input=none", "no such file or folder"]),
+        (["input=empty", "output=x"], ["input=empty", "no ClaimReview in 1 files (no ClaimReview 1)"]),
+        (["output=x"], ["input: a value is needed"]),
+        (["input=crawl", "output=x", "builder.befor=2020-01-01"], ["builder.befor", "builder.before"]),
+        (["input=crawl", "output=x", "builder.before=2020"], ["builder.before=2020"]),
+        (["input=crawl", "output=x", "builder.previous=empty"], ["builder.previous=empty", "train.all.tsv"]),
+        (["input=crawl", "output=x", "builder.evidence=none.tsv"], ["builder.evidence=none.tsv", "no such file"]),
+        (["input=crawl", "output=x", "builder.min_examples=10000"], ["no claim is left", "x/removed"]),
+    ],
+)
+def test_wrong_input_is_one_line(built, words, parts):
+    folder, _, _ = built
+    (folder / "empty").mkdir(exist_ok=True)
+    (folder / "empty" / "a.json").write_text(json.dumps({"@type": "WebPage"}))
+    done = quick("task=build", "builder=xfact", *words, cwd=folder)
+    last = done.stderr.strip().splitlines()[-1]
+    assert done.returncode == 2, done.stderr
+    assert all(part in last for part in parts), last
+    assert "Traceback" not in done.stderr

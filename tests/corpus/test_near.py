@@ -1,0 +1,37 @@
+"""Near-equal claims: who is in a group, and that a chain is none."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xfact.corpus.near import near_groups, shingles, similarity
+
+LONG = "The government says that the number of hospital beds in the whole country has doubled since the year 2010"
+
+
+def test_equal_and_near_claims_are_a_group():
+    claims = [LONG, "Another claim about the price of bread in the capital", LONG.upper() + "!", LONG + " again"]
+    assert near_groups(claims) == [0, 1, 0, 0]
+
+
+def test_two_numbers_are_near_and_so_never_a_reason_to_drop():
+    assert near_groups([LONG + " by 3 %", LONG + " by 5 %"]) == [0, 0]
+
+
+def test_a_chain_of_small_changes_is_no_group():
+    words = [f"wort{number}" for number in range(40)]
+    chain = [" ".join(words[start : start + 20]) for start in range(20)]
+    groups = near_groups(chain)
+    assert len(set(groups)) > 3
+    grams = [shingles(one) for one in chain]
+    assert all(similarity(grams[number], grams[first]) >= 0.8 for number, first in enumerate(groups))
+
+
+def test_short_and_empty_claims():
+    assert near_groups(["a", "b", "a", "", ""]) == [0, 1, 0, 3, 3]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.text("abc ", max_size=12), max_size=20))
+def test_firsts_are_their_own_and_stand_before_their_members(claims):
+    groups = near_groups(claims)
+    assert all(first <= number and groups[first] == first for number, first in enumerate(groups))

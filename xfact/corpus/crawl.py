@@ -1,0 +1,133 @@
+"""What `input` names, a file or folder of pages, JSON or JSON lines, as reviews one after another."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xfact.corpus.claimreview import Rejected, loads, nodes, records
+from xfact.corpus.record import Record
+from xfact.data.tsv import open_bytes
+from xfact.errors import DataError, UserError
+from xfact.screen import tracked
+
+PAGES = (".html", ".htm", ".xhtml")
+JSON = (".json", ".jsonld")
+LINES = (".jsonl", ".ndjson")
+
+
+@dataclass
+class Crawl:
+    """Counts of what was read, and the pieces that gave no record, with the reason."""
+
+    files: int = 0
+    ignored: int = 0  # files of other kinds
+    mended: int = 0  # JSON that had to be
+    rejected: list[tuple[str, str]] = field(default_factory=list)  # (place, reason)
+
+    def read(self, path: Path) -> Iterator[Record]:
+        """Every record of a file, or of a folder's files in the order of their names."""
+        if not path.exists():
+            raise UserError(f"input={path}: no such file or folder")
+        base = path if path.is_dir() else path.parent
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            kind = suffix(file)
+            if not file.is_file() or kind not in (*PAGES, *JSON, *LINES):
+                self.ignored += file.is_file()
+                continue
+            self.files += 1
+            name = file.relative_to(base).as_posix()
+            if kind in PAGES:
+                yield from self.page(file.read_bytes(), name)
+            elif kind in LINES:
+                with open_bytes(file) as lines:
+                    yield from self.values(((line, f"{name}:{number}") for number, line in enumerate(lines, start=1)))
+            else:
+                with open_bytes(file) as whole:
+                    yield from self.values([(whole.read(), name)])
+
+    def page(self, content: bytes, name: str) -> Iterator[Record]:
+        """The JSON-LD of a page, one block after another; what is broken in one leaves the others."""
+        blocks = list(json_ld(content))
+        if not blocks:
+            self.rejected.append((name, "a page without JSON-LD"))
+        for number, block in enumerate(blocks, start=1):
+            yield from self.value(block, f"{name}:{number}")
+
+    def values(self, texts: Iterable[tuple[bytes, str]]) -> Iterator[Record]:
+        """The reviews of each JSON text; blank ones are none."""
+        for raw, place in texts:
+            try:
+                text = raw.decode("utf-8-sig").strip()
+            except UnicodeDecodeError:
+                self.rejected.append((place, "not UTF-8"))
+                continue
+            if text:
+                yield from self.value(text, place)
+
+    def value(self, text: str, place: str) -> Iterator[Record]:
+        """The reviews in one JSON text."""
+        try:
+            thing, mended = loads(text)
+        except Rejected as error:
+            self.rejected.append((place, str(error)))
+            return
+        self.mended += mended
+        yield from self.found(thing, place)
+
+    def found(self, thing: Any, place: str) -> Iterator[Record]:
+        """The reviews in one JSON value."""
+        some = False
+        for node in nodes(thing):
+            for one in records(node, place):
+                some = True
+                if isinstance(one, Rejected):
+                    self.rejected.append((place, str(one)))
+                else:
+                    yield one
+        if not some:
+            self.rejected.append((place, "no ClaimReview"))
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """Why pieces gave no record, with counts."""
+        return Counter(reason for _, reason in self.rejected)
+
+    def words(self) -> str:
+        """What was read, in one line."""
+        counts = {"mended JSON": self.mended, "files of other kinds": self.ignored, **self.reasons}
+        extra = ", ".join(f"{reason} {number:,}" for reason, number in counts.items() if number)
+        return f"{self.files:,} files" + (f" ({extra})" if extra else "")
+
+
+def suffix(path: Path) -> str:
+    """The kind of a file by its name, .gz aside."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def json_ld(content: bytes) -> Iterator[str]:
+    """The JSON-LD blocks of a page, whatever its character set."""
+    from xfact.corpus.extras import needs
+
+    with needs("corpus"):
+        from lxml import html
+        from trafilatura.utils import decode_file
+    if not content.strip():
+        return
+    parser = html.HTMLParser(encoding="utf-8")
+    try:
+        tree = html.document_fromstring(decode_file(content).encode("utf-8", "replace"), parser=parser)
+    except (html.etree.ParserError, ValueError):
+        return
+    for script in tree.iter("script"):
+        if "ld+json" in (script.get("type") or "").lower() and (script.text or "").strip():
+            yield script.text
+
+
+def read_all(path: Path, crawl: Crawl) -> list[Record]:
+    """Every record, which must be some."""
+    found = list(tracked(crawl.read(path), "reading"))
+    if not found:
+        raise DataError(f"input={path}: no ClaimReview in {crawl.words()}; .html, .json and .jsonl are read")
+    return found

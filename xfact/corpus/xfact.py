@@ -1,0 +1,229 @@
+"""X-Fact built from ClaimReview: the steps in order, their files, and a screen that says what happened."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xfact.config import Config, XfactBuilder
+from xfact.corpus import xfact_datasheet, xfact_steps
+from xfact.corpus.cleaning import identifier
+from xfact.corpus.crawl import Crawl, read_all
+from xfact.corpus.datasheet import markdown, record
+from xfact.corpus.near import near_groups
+from xfact.corpus.ratings import RatingMaps, faults
+from xfact.corpus.record import MISSING, Record, row_of, tsv
+from xfact.corpus.reviews import Review, check_kept, list_csv, read_answers
+from xfact.corpus.splits import assign, pool_of_split, pools_of
+from xfact.corpus.step import Step
+from xfact.corpus.veryfit import write_or_remove
+from xfact.corpus.xfact_steps import LANGUAGES, RATINGS
+from xfact.data.tsv import read_tsv
+from xfact.errors import DataError, UserError
+from xfact.report.grid import Cell, Table, csv_text
+from xfact.schema import OFFICIAL, Claim
+from xfact.screen import say, tracked, warn
+
+REMOVED = ("place", "url", "site", "language", "claim", "rating", "english", "label", "claim_date", "review_date")
+ALL = "all.tsv"  # every claim of the splits, for task=retrieve
+
+
+@dataclass(frozen=True)
+class Built:
+    """All that a build found, before anything is written."""
+
+    crawl: Crawl
+    steps: list[Step[Record]]
+    groups: dict[str, str]  # key -> key of the first near-equal claim
+    splits: dict[str, str]  # key -> split
+    old: int  # claims of the earlier build
+
+    @property
+    def rows(self) -> list[Record]:
+        return self.steps[-1].kept
+
+    @property
+    def reviews(self) -> list[Review]:
+        return [found for step in self.steps for found in step.reviews]
+
+    def of(self, split: str) -> list[Record]:
+        """A split's records, in the order of their days."""
+        found = [one for one in self.rows if self.splits[one.key] == split]
+        return sorted(found, key=lambda one: (one.day or "9999", one.key))
+
+
+def build_xfact(config: Config, builder: XfactBuilder) -> None:
+    """Write the five splits, what was left out, the lists for a person, and the datasheet."""
+    source, folder = Path(str(config.input)), Path(str(config.output))
+    built = run_steps(source, builder, config.seed)
+    for found in built.reviews:
+        check_kept(folder / "review" / found.form.file, found)
+    files = split_files(built) | list_files(built)
+    files |= datasheet_files(built, facts_of(source, built, builder, config.seed))
+    if source.resolve() in {(folder / name).resolve() for name in files}:
+        raise UserError(f"input={source}: would be overwritten by the file of this name; choose another output")
+    for name, content in files.items():
+        write_or_remove(folder / name, content)
+    show(folder, built, builder)
+    if not built.rows:
+        raise DataError(f"input={source}: no claim is left; {folder}/removed says why")
+
+
+def run_steps(source: Path, builder: XfactBuilder, seed: int) -> Built:
+    """The reviews through every step."""
+    languages, ratings = (read_answers(form, getattr(builder, form.option)) for form in (LANGUAGES, RATINGS))
+    old_rows, old_splits = earlier(builder.previous)
+    searched = evidence_of(builder.evidence)
+    crawl, steps = Crawl(), []
+
+    def then(step: Step[Record]) -> list[Record]:
+        steps.append(step)
+        say(step.words())
+        return step.kept
+
+    found = read_all(source, crawl)
+    say(f"{source}: {len(found):,} reviews in {crawl.words()}")
+    rows = then(xfact_steps.clean(found, builder.mask))
+    rows = then(xfact_steps.languages(rows, builder.leave_out_languages or (), languages, identifier()))
+    rows = then(xfact_steps.dates(rows))
+    rows = then(xfact_steps.ratings(rows, RatingMaps(), ratings))
+    rows = then(xfact_steps.duplicates(rows, {one.key: one.label for one in old_rows}))
+    rows = then(xfact_steps.rating_in_claim(rows))
+    rows = then(xfact_steps.with_evidence(rows, searched))
+    rows = then(xfact_steps.sources(rows, old_rows, builder.max_label_share, builder.min_examples))
+    rows = [*old_rows, *rows]
+    groups = near_groups((one.claim for one in tracked(rows, "near-equal claims", len(rows))), builder.near)
+    old_pools = {(one.language, one.site): pool_of_split(old_splits[one.key]) for one in old_rows}
+    pools = pools_of(rows, builder.train_languages, builder.min_in_domain, old_pools)
+    last, splits = assign(rows, groups, pools, old_splits, seed, builder.before)
+    then(last)
+    firsts = {one.key: rows[group].key for one, group in zip(rows, groups, strict=True)}
+    return Built(crawl, steps, firsts, splits, len(old_rows))
+
+
+def earlier(place: str | None) -> tuple[list[Record], dict[str, str]]:
+    """The claims of an earlier build in the order of its files, and key -> split."""
+    rows: list[Record] = []
+    splits: dict[str, str] = {}
+    for split, (name, _) in OFFICIAL.items() if place is not None else ():
+        path = Path(str(place), name)
+        if not path.is_file():
+            continue
+        for claim in read_tsv(path, Counter()):
+            one = from_row(claim)
+            if one.key not in splits:
+                rows.append(one)
+                splits[one.key] = split
+    if place is not None and not rows:
+        raise DataError(f"builder.previous={place}: no split of an earlier build is in it (train.all.tsv, ...)")
+    return rows, splits
+
+
+def from_row(claim: Claim) -> Record:
+    """A row of an earlier build as a record."""
+    claimant, claim_date, review_date = (
+        "" if text == MISSING else text for text in (claim.claimant, claim.claim_date, claim.review_date)
+    )
+    return Record(
+        claim.id, "", claim.site, claim.language, claim.claim, claimant, claim_date, review_date, "",
+        label=claim.label, evidence=claim.evidence, links=claim.links,
+    )  # fmt: skip
+
+
+def evidence_of(place: str | None) -> dict[str, Claim] | None:
+    """Key -> row of a file of task=retrieve; None without one."""
+    if place is None:
+        return None
+    path = Path(place)
+    if not path.is_file():
+        raise UserError(f"builder.evidence={place}: no such file")
+    return {from_row(claim).key: claim for claim in read_tsv(path, Counter())}
+
+
+# Files
+
+
+def split_files(built: Built) -> dict[str, str | None]:
+    """The five files, and all claims in one; None for a split without rows."""
+    files: dict[str, str | None] = {}
+    everything: list[Claim] = []
+    for split, (name, _) in OFFICIAL.items():
+        rows = [row_of(one) for one in built.of(split)]
+        files[name] = tsv(rows) if rows else None
+        everything += rows
+    return files | {ALL: tsv(everything) if everything else None}
+
+
+def list_files(built: Built) -> dict[str, str | None]:
+    """What was left out, what a person is asked, and near-equal claims."""
+    files = {f"removed/{step.name.replace(' ', '_')}.csv": step.removed_csv(REMOVED) for step in built.steps}
+    rejected: list[Sequence[Cell]] = [list(pair) for pair in built.crawl.rejected]
+    files["removed/read.csv"] = csv_text(Table("", ["place", "reason"], rejected)) if rejected else None
+    files |= {f"review/{found.form.file}": list_csv(found.rows, found.form.answer) for found in built.reviews}
+    known: list[Sequence[Cell]] = [[one.file, one.rating, one.value, one.fault] for one in faults()]
+    files["review/label_map_faults.csv"] = csv_text(Table("", ["map", "rating", "English", "fault"], known))
+    return files | {"near.csv": near_csv(built)}
+
+
+def near_csv(built: Built) -> str | None:
+    """The claims of every group of two or more, with the split of each."""
+    sizes = Counter(built.groups[one.key] for one in built.rows)
+    rows: list[Sequence[Cell]] = [
+        [built.groups[one.key], one.key, built.splits[one.key], one.language, one.site, one.label, one.claim]
+        for one in sorted(built.rows, key=lambda one: (built.groups[one.key], one.key))
+        if sizes[built.groups[one.key]] > 1
+    ]
+    header = ["group", "key", "split", "language", "site", "label", "claim"]
+    return csv_text(Table("", header, rows)) if rows else None
+
+
+def facts_of(source: Path, built: Built, builder: XfactBuilder, seed: int) -> dict[str, Any]:
+    """From what and how it was built, for the datasheet."""
+    crawl = built.crawl
+    return {
+        "source": source.name,
+        "files": crawl.files,
+        "files_of_other_kinds": crawl.ignored,
+        "json_mended": crawl.mended,
+        "pieces_without_a_review": dict(crawl.reasons),
+        "seed": seed,
+        "builder": builder.model_dump(exclude={"name", "previous", "evidence", "ratings", "languages"}),
+        "claims_of_the_earlier_build": built.old,
+        "reviewed": {
+            found.form.file: {"asked": len(found.asked), "answered": len(found.answers)}
+            for found in built.reviews
+            if found.asked
+        },
+        "near_groups": sum(size > 1 for size in Counter(built.groups[one.key] for one in built.rows).values()),
+    }
+
+
+def datasheet_files(built: Built, facts: dict[str, Any]) -> dict[str, str]:
+    """The datasheet for people and for programs."""
+    found = xfact_datasheet.tables(built.steps, {split: built.of(split) for split in OFFICIAL})
+    content = json.dumps(record(facts, found), indent=2, ensure_ascii=False)
+    return {
+        "datasheet.md": markdown("A data set in X-Fact's layout", facts, found),
+        "datasheet.json": content + "\n",
+    }
+
+
+# Screen
+
+
+def show(folder: Path, built: Built, builder: XfactBuilder) -> None:
+    """The splits and what a person is asked."""
+    if built.old:
+        say(f"{built.old:,} claims of {builder.previous} are in their splits as before")
+    for split in OFFICIAL:
+        rows = built.of(split)
+        languages = Counter(one.language for one in rows)
+        say(f"{split}: {len(rows):,} claims, {len(languages):,} languages, {len({one.site for one in rows}):,} sources")
+    for found in built.reviews:
+        if found.asked:
+            say(f"review/{found.form.file}: {len(found.asked):,} to look at, {len(found.answers):,} answered")
+        if found.unasked:
+            warn(f"{found.form.option}: {len(found.unasked):,} answers have no effect; nothing asks for them")
+    say(f"written to {folder}: the splits, {ALL}, near.csv, datasheet.md, datasheet.json, removed/, review/")
