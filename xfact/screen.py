@@ -3,12 +3,9 @@
 import functools
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
 
 from rich.console import Console
 
-Thing = TypeVar("Thing")
 WIDTH = 100  # of output that goes to a file or pipe
 
 
@@ -48,17 +45,3 @@ def warn_once(text: str) -> None:
 def mute() -> None:
     """Say nothing from here on: another process of the job speaks."""
     console.quiet = True
-
-
-def tracked(things: Iterable[Thing], what: str, total: int | None = None) -> Iterator[Thing]:
-    """The things one after another, with a bar, their rate and the time left on a terminal."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
-    bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
-    with bar:
-        task = bar.add_task("", total=total, rate="")
-        for thing in things:
-            yield thing
-            speed = bar.tasks[0].speed
-            bar.update(task, advance=1, rate=f"{speed:,.0f}/s" if speed else "")

@@ -10,7 +10,7 @@ from xfact.corpus.claimreview import Rejected, loads, nodes, records
 from xfact.corpus.record import Record
 from xfact.data.tsv import open_bytes
 from xfact.errors import DataError, UserError
-from xfact.screen import tracked
+from xfact.progress import tracked
 
 PAGES = (".html", ".htm", ".xhtml")
 JSON = (".json", ".jsonld")

@@ -20,7 +20,7 @@ def near_groups(claims: Iterable[str], threshold: float = THRESHOLD) -> list[int
     with needs("corpus"):
         from datasketch import MinHash, MinHashLSH
     index = MinHashLSH(threshold=threshold - 0.1, num_perm=PERMUTATIONS)  # too many pairs rather than too few
-    firsts: dict[int, frozenset[bytes]] = {}
+    firsts: dict[int, str] = {}  # texts: the sets of all their shingles would be ten times as large
     by_text: dict[str, int] = {}
     found = []
     for number, claim in enumerate(claims):
@@ -29,12 +29,12 @@ def near_groups(claims: Iterable[str], threshold: float = THRESHOLD) -> list[int
             grams = shingles(text)
             sketch = MinHash(PERMUTATIONS)
             sketch.update_batch(grams)
-            near = [(-similarity(grams, firsts[one]), one) for one in index.query(sketch)]
+            near = [(-similarity(grams, shingles(firsts[one])), one) for one in index.query(sketch)]
             close = [pair for pair in near if -pair[0] >= threshold]
             by_text[text] = min(close)[1] if close else number
             if not close:
                 index.insert(number, sketch, check_duplication=False)
-                firsts[number] = grams
+                firsts[number] = text
         found.append(by_text[text])
     return found
 

@@ -22,9 +22,10 @@ from xfact.corpus.veryfit import write_or_remove
 from xfact.corpus.xfact_steps import LANGUAGES, RATINGS
 from xfact.data.tsv import read_tsv
 from xfact.errors import DataError, UserError
+from xfact.progress import tracked
 from xfact.report.grid import Cell, Table, csv_text
 from xfact.schema import OFFICIAL, Claim
-from xfact.screen import say, tracked, warn
+from xfact.screen import say, warn
 
 REMOVED = ("place", "url", "site", "language", "claim", "rating", "english", "label", "claim_date", "review_date")
 ALL = "all.tsv"  # every claim of the splits, for task=retrieve

@@ -17,8 +17,8 @@ from xfact.corpus.reviews import Answers, Cells, Form, review
 from xfact.corpus.step import Step
 from xfact.data.duplicates import normalised
 from xfact.errors import DataError
+from xfact.progress import tracked
 from xfact.schema import LABELS, Claim
-from xfact.screen import tracked
 
 DROP = "drop"
 RATINGS = Form("ratings", "unmapped_ratings.csv", "source_rating", "label", (*LABELS, DROP), loose=False)

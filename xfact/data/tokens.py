@@ -15,7 +15,8 @@ import pyarrow as pa
 from xfact.config import encoder_folder
 from xfact.errors import UserError
 from xfact.files import temporary
-from xfact.screen import console, warn
+from xfact.progress import bars
+from xfact.screen import warn
 
 CLAIMS_PER_CHUNK = 1024
 FORMAT = "2"
@@ -142,12 +143,9 @@ def token_arrays(
 
 
 def _chunks(rows: Iterable[list[Sequence]], total: int, what: str, progress: bool) -> Iterator[list[list[Sequence]]]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     left = iter(rows)
-    with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as bar:
-        task = bar.add_task("", total=total)
+    with bars(progress) as bar:
+        task = bar.add_task(what, total=total)
         while chunk := list(islice(left, CLAIMS_PER_CHUNK)):
             yield chunk
             bar.advance(task, len(chunk))

@@ -16,9 +16,9 @@ from lightning_fabric.plugins.environments import (
 )
 from pytorch_lightning.callbacks import Callback
 from pytorch_lightning.strategies import DDPStrategy
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from xfact.config import OptimConfig, TrainerConfig
+from xfact.progress import bars
 from xfact.runs.devices import is_one_of_many
 from xfact.runs.threads import jobs_at_once, use_threads
 from xfact.screen import console, say
@@ -106,25 +106,11 @@ class Lines(Callback):
         say(f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}: dev macro-F1 {100 * score:.1f}{last}")
 
 
-class Rate(TextColumn):
-    """Steps a second."""
-
-    def __init__(self) -> None:
-        super().__init__("")
-
-    def render(self, task: Any) -> Any:
-        """The rate as text."""
-        from rich.text import Text
-
-        return Text(f"{task.speed:.1f}/s" if task.speed else "")
-
-
 class Bar(Callback):
     """A bar for the whole training, with the epoch, the last loss and dev score, rate and time left; one a test."""
 
     def __init__(self) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-        self.progress = Progress(*columns, console=console, transient=True)
+        self.progress = bars()
         self.task: Any = None
 
     def begin(self, description: str, total: float) -> None:
