@@ -288,7 +288,9 @@ def known_keys() -> list[str]:
         if path.parent.name not in GLOBAL_GROUPS:
             keys |= {f"{place}.{key}" for key in content}
         elif path.parent.name == "task":  # whole sections
-            keys |= {f"{name}.{key}" for name, section in content.items() if isinstance(section, dict) for key in section}
+            keys |= {
+                f"{name}.{key}" for name, section in content.items() if isinstance(section, dict) for key in section
+            }
     for section, values in yaml.safe_load((conf_folder() / "config.yaml").read_text(encoding="utf-8")).items():
         keys |= {f"{section}.{key}" for key in values} if isinstance(values, dict) and section != "hydra" else set()
     for path in conf_folder().glob("hydra/launcher/*.yaml"):

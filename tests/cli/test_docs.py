@@ -30,6 +30,8 @@ SMALL = "data.limit=16 split=[alpha1] trainer.threads=1"
 ADDED = {
     "preview=true": "",
     "lm.backend=": "preview=true",  # no server, no GPU; test_lm.py has a server
+    "provider=bm25": "",
+    "task=retrieve": "--cfg job",  # no network; test_retrieve.py has a server
     "task=build": "builder.per_orientation=4",
     "task=lm": "lm.limit=4 lm.max_tokens=4 trainer.threads=1",
     "task=": "",
@@ -101,6 +103,8 @@ def given(cwd: Path, language_model: Path) -> None:
     (cwd / "models").mkdir()
     (cwd / "models" / "mine").symlink_to(language_model)
     write(cwd / "checkit.csv", export_rows())
+    (cwd / "documents").mkdir()
+    (cwd / "documents" / "one.txt").write_text("A document")
     (cwd / "veryfit").mkdir()
     for name in ("full", "small", "enriched"):
         pd.read_json(INVENTED, lines=True).to_csv(cwd / "veryfit" / f"{name}.csv", index=False)

@@ -24,7 +24,11 @@ def day_of(text: str, language: str | None = None) -> date | None:
 def _parsed(text: str, language: str | None) -> datetime | None:
     import dateparser
 
-    settings = {"REQUIRE_PARTS": ["day", "month", "year"], "PREFER_DATES_FROM": "past", "RETURN_AS_TIMEZONE_AWARE": False}
+    settings = {
+        "REQUIRE_PARTS": ["day", "month", "year"],
+        "PREFER_DATES_FROM": "past",
+        "RETURN_AS_TIMEZONE_AWARE": False,
+    }
     for languages in ([language], None) if language else (None,):
         try:
             if found := dateparser.parse(text, languages=languages, settings=settings):

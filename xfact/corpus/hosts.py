@@ -60,4 +60,3 @@ def rules(text: str) -> RobotFileParser:
     except ValueError:  # a number or an address in it that is none
         raise Refused(Reason.ROBOTS_UNKNOWN) from None
     return parser
-

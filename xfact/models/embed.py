@@ -22,7 +22,9 @@ class Embedder:
     def __init__(self, name: str) -> None:
         folder = encoder_folder(name)
         if folder is not None and not any((folder / weights).is_file() for weights in WEIGHTS):
-            raise UserError(f"encoder.name={name}: has no trained weights, so that its vectors say nothing; give another")
+            raise UserError(
+                f"encoder.name={name}: has no trained weights, so that its vectors say nothing; give another"
+            )
         length = min(LONGEST, positions(name) or LONGEST)
         self.tokeniser = Tokeniser(name, length)
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
