@@ -49,8 +49,8 @@ def test_a_page_comes_with_its_text_and_where_it_stood():
 
 PRIVATE = [
     "127.0.0.1", "127.8.8.8", "[::1]", "[::ffff:127.0.0.1]", "169.254.169.254", "10.0.0.1", "172.16.0.1", "192.168.1.1",
-    "0.0.0.0", "100.64.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "192.0.2.1", "198.18.0.1", "[fe80::1]", "[fc00::1]",
-    "[ff02::1]", "[::]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[::ffff:a9fe:a9fe]", "[2001:db8::1]",
+    "0.0.0.0", "100.64.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "192.0.2.1", "198.18.0.1", "[fe80::1]",
+    "[fc00::1]", "[ff02::1]", "[::]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[::ffff:a9fe:a9fe]", "[2001:db8::1]",
 ]  # fmt: skip
 
 
@@ -85,8 +85,10 @@ def test_a_name_of_a_private_address_is_refused_unless_it_is_allowed():
         assert isinstance(fetch(site.address("/here")), Page)
 
 
-@pytest.mark.parametrize("target", ["http://127.0.0.1:{port}/secret", "http://169.254.169.254/latest/meta-data/",
-                                    "http://[::ffff:127.0.0.1]:{port}/secret", "//127.0.0.1:{port}/secret"])  # fmt: skip
+@pytest.mark.parametrize(
+    "target",
+    ["http://127.0.0.1:{port}/secret", "http://169.254.169.254/latest/meta-data/", "http://[::ffff:127.0.0.1]:{port}/secret", "//127.0.0.1:{port}/secret"],
+)  # fmt: skip
 def test_a_redirect_to_a_private_address_is_refused(target):
     with serve(secret=page("secret")) as site:
         site.routes["/start"] = to(target.format(port=site.port))
@@ -226,7 +228,7 @@ def test_a_broken_answer_has_its_reason(answer, expected):
     with serve(page=answer) as site:
         assert reason(site.address("/page"), read_timeout=0.5) in (
             expected,
-            "timed out" if b"short" == answer.body else expected,
+            "timed out" if answer.body == b"short" else expected,
         )
 
 
@@ -393,7 +395,7 @@ TEXTS = {"Привет, мир": "cp1251", "Çağrı, İstanbul'da öğle": "cp1
         ("Überraschung".encode("latin-1"), "iso-8859-1", "Überraschung"),
         ("“quoted”".encode("cp1252"), "iso-8859-1", "“quoted”"),
         ("Überraschung".encode("latin-1"), None, "Überraschung"),
-        ("हिन्दी".encode("utf-16"), "utf-8", "हिन्दी"),  # noqa: RUF001
+        ("हिन्दी".encode("utf-16"), "utf-8", "हिन्दी"),
         ("\ufeffतथ्य".encode(), None, "तथ्य"),
         ("Привет".encode("cp1251"), "windows-1251", "Привет"),
         (b'<meta charset="windows-1251">' + "Привет".encode("cp1251"), None, '<meta charset="windows-1251">Привет'),

@@ -11,8 +11,8 @@ from xfact.corpus.words import terms
 from xfact.errors import UserError
 
 TEXT = (
-    "The town has two rivers. Boats are rare. The bridge of Vallefinta was closed on Monday for repair. Nobody was hurt.\n"
-    "The mayor spoke of the weather. It will reopen in June. Tickets cost nine crowns."
+    "The town has two rivers. Boats are rare. The bridge of Vallefinta was closed on Monday for repair. "
+    "Nobody was hurt.\nThe mayor spoke of the weather. It will reopen in June. Tickets cost nine crowns."
 )
 
 
@@ -46,10 +46,9 @@ def test_the_passage_with_the_claims_words_is_chosen():
 
 def test_more_passages_stand_in_the_texts_order_and_do_not_overlap():
     found = best("crowns for a ticket; Vallefinta's bridge closed; tickets", TEXT, 10, 2, overlap)
-    assert (
-        found
-        == "The bridge of Vallefinta was closed on Monday for repair. … It will reopen in June. Tickets cost nine crowns."
-    )
+    bridge = "The bridge of Vallefinta was closed on Monday for repair."
+    tickets = "It will reopen in June. Tickets cost nine crowns."
+    assert found == f"{bridge} … {tickets}"
 
 
 def test_a_text_without_a_word_of_the_claim_has_no_passage():
@@ -109,5 +108,5 @@ def test_an_encoder_chooses_the_nearest_passage(encoder):
 def test_an_encoder_without_training_is_refused():
     from xfact.models.embed import Embedder
 
-    with pytest.raises(UserError, match="encoder.name=tiny: has no trained weights"):
+    with pytest.raises(UserError, match=r"encoder\.name=tiny: has no trained weights"):
         Embedder("tiny")

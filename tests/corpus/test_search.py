@@ -26,9 +26,9 @@ ANSWERS = {
         "kind": "customsearch#search",
         "queries": {"request": [{"searchTerms": "a bridge", "count": 2, "startIndex": 1}]},
         "items": [
-            {"kind": "customsearch#result", "title": "The bridge", "link": "https://news.example/1", "displayLink": "news.example",
-             "snippet": "Mar 2, 2020 ... The bridge was\nclosed &amp; repaired.",
-             "pagemap": {"metatags": [{"og:title": "The bridge", "article:published_time": "2020-03-01T08:00:00+01:00"}]}},
+            {"kind": "customsearch#result", "title": "The bridge", "link": "https://news.example/1",
+             "displayLink": "news.example", "snippet": "Mar 2, 2020 ... The bridge was\nclosed &amp; repaired.",
+             "pagemap": {"metatags": [{"og:title": "T", "article:published_time": "2020-03-01T08:00:00+01:00"}]}},
             {"kind": "customsearch#result", "title": "Another", "link": "https://news.example/2",
              "snippet": "Mar 2, 2020 ... Closed."},
         ],
@@ -37,8 +37,8 @@ ANSWERS = {
         "type": "search",
         "query": {"original": "a bridge", "more_results_available": True},
         "web": {"type": "search", "results": [
-            {"title": "The bridge", "url": "https://news.example/1", "page_age": "2020-03-01T00:00:00", "age": "March 1, 2020",
-             "description": "The bridge was <strong>closed</strong> &amp; repaired.", "family_friendly": True},
+            {"title": "The bridge", "url": "https://news.example/1", "page_age": "2020-03-01T00:00:00",
+             "age": "March 1, 2020", "description": "The bridge was <strong>closed</strong> &amp; repaired.", "family_friendly": True},
             {"title": "Another", "url": "https://news.example/2", "description": "Closed."},
         ]},
     },
@@ -72,8 +72,11 @@ def test_results_are_read_from_each_apis_answer(name):
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-@pytest.mark.parametrize("answer", [{}, {"items": [], "web": {"results": []}, "organic_results": [], "results": []},
-                                    {"web": None, "items": None, "results": ["?"], "organic_results": [1]}])  # fmt: skip
+@pytest.mark.parametrize(
+    "answer",
+    [{}, {"items": [], "web": {"results": []}, "organic_results": [], "results": []},
+     {"web": None, "items": None, "results": ["?"], "organic_results": [1]}],
+)  # fmt: skip
 def test_an_answer_without_results_has_none(name, answer):
     assert APIS[name].hits(answer) == []
 
@@ -168,6 +171,13 @@ def test_an_api_is_asked_once_for_the_same_and_no_key_is_kept(name, tmp_path):
     kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"a bridge" in kept
     assert b"secret" not in kept
+
+
+def test_a_query_arrives_as_it_is(tmp_path):
+    text = "5 % + 3 & more = ä? #no; हिन्दी %2B"
+    with serve(search=replies("searxng")) as site:
+        search(provider(site, "searxng"), tmp_path, Query(text), Query('""'))
+        assert [one.query["q"] for one in site.asked] == [text]
 
 
 def test_more_results_are_asked_for_page_by_page(tmp_path):

@@ -1,7 +1,8 @@
 """The search APIs: what each is asked, and its results as hits.
 
 Formats: Google's Custom Search JSON API (developers.google.com/custom-search/v1/using_rest), Brave Search API
-(api-dashboard.search.brave.com), SerpApi's Google engine (serpapi.com/search-api), SearXNG (docs.searxng.org/dev/search_api).
+(api-dashboard.search.brave.com), SerpApi's Google engine (serpapi.com/search-api), SearXNG
+(docs.searxng.org/dev/search_api).
 """
 
 import html
@@ -21,7 +22,7 @@ FIRST_DAY = date(1970, 1, 1)
 
 @dataclass(frozen=True)
 class Hit:
-    """A search result; `date` is its own day as ISO, empty if unknown; `text` the whole document where it is at hand."""
+    """A search result; `date` is its day as ISO, empty if unknown; `text` the whole document where it is at hand."""
 
     title: str
     link: str

@@ -1,6 +1,7 @@
 """A folder's documents: .txt, .html and .jsonl, each with where it is, its title, text and day."""
 
 import hashlib
+import logging
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -73,6 +74,8 @@ def html_document(content: str, place: str, address: str | None = None) -> Docum
     """What a page says, without menus and advertisements, with the day that it gives."""
     from trafilatura import bare_extraction
 
+    for parser in ("trafilatura", "htmldate"):  # what they think of a stranger's page is not said
+        logging.getLogger(parser).setLevel(logging.CRITICAL)
     found: Any = bare_extraction(content, url=address, with_metadata=True, include_comments=False)
     if found is None:
         return Document("", place, "")

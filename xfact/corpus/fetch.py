@@ -4,8 +4,8 @@
     for found in fetch_all(addresses, settings):  # in their order, several at once
         print(found if isinstance(found, Refused) else found.text)
 
-or, inside a coroutine, `async with Fetcher(settings) as web: page = await web.fetch(address)`. An address gives a Page or
-raises Refused with its reason. What is promised:
+or, inside a coroutine, `async with Fetcher(settings) as web: page = await web.fetch(address)`. An address gives a Page
+or raises Refused with its reason. What is promised:
 
 - http and https only, without passwords in the address; private, loopback, link-local, multicast and reserved addresses
   are refused after the name is resolved, at each redirect anew, and the connection is made to the address that was

@@ -54,18 +54,21 @@ class Pages:
         """A page's text, or why there is none."""
         try:
             page = await self.fetcher.fetch(link)
-            document = await asyncio.to_thread(document_of, page)
         except Refused as refused:
             if refused.lasts:
                 self.kept.put(link, {"refused": str(refused)})
             return {"refused": str(refused)}
+        document = await asyncio.to_thread(document_of, page)
         found = asdict(document) if document.text.strip() else {"refused": NO_TEXT}
         self.kept.put(link, found)
         return found
 
 
 def document_of(page: Page) -> Document:
-    """A page's title, text and day."""
+    """A page's title, text and day; without text if the parsers fail at it."""
     if page.content_type == "text/plain":
         return text_document(page.text, page.url)
-    return html_document(page.text, page.url, page.url)
+    try:
+        return html_document(page.text, page.url, page.url)
+    except Exception:  # a stranger's page may raise anything in them
+        return Document("", page.url, "")

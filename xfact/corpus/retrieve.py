@@ -1,4 +1,4 @@
-"""`task=retrieve`: evidence for claims from a search API or a folder, as a 17-column TSV and a longer JSONL beside it."""
+"""`task=retrieve`: evidence for claims from a search API or a folder, as a 17-column TSV and a JSONL beside it."""
 
 import asyncio
 import json

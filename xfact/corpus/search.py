@@ -63,6 +63,8 @@ class WebSearch:
         """As many results as `provider.asked`, from what is kept or from the API."""
         query = Query(cut(query.text, self.api), query.before)
         found: list[Hit] = []
+        if not query.text:
+            return found
         for page in range(min(self.api.pages, -(-self.provider.asked // self.api.per_page))):
             if not (hits := await self._page(query, page)):
                 break

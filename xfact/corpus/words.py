@@ -32,7 +32,7 @@ def terms(text: str) -> list[str]:
 
 @cache
 def _between_words() -> dict[int, str | None]:
-    # Letters, marks and numbers make words: `\w` would split Indic words at their vowel signs. Joiners are no character.
+    # Letters, marks and numbers make words: `\w` would split Indic words at their vowel signs.
     kinds = {point: unicodedata.category(chr(point)) for point in range(sys.maxunicode + 1)}
     return {
         point: None if kind == "Cf" else " " for point, kind in kinds.items() if kind[0] in "PSZ" or kind in JOINING
