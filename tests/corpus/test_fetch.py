@@ -87,7 +87,8 @@ def test_a_name_of_a_private_address_is_refused_unless_it_is_allowed():
 
 @pytest.mark.parametrize(
     "target",
-    ["http://127.0.0.1:{port}/secret", "http://169.254.169.254/latest/meta-data/", "http://[::ffff:127.0.0.1]:{port}/secret", "//127.0.0.1:{port}/secret"],
+    ["http://127.0.0.1:{port}/secret", "http://169.254.169.254/latest/meta-data/",
+     "http://[::ffff:127.0.0.1]:{port}/secret", "//127.0.0.1:{port}/secret"],
 )  # fmt: skip
 def test_a_redirect_to_a_private_address_is_refused(target):
     with serve(secret=page("secret")) as site:

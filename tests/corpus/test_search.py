@@ -38,7 +38,7 @@ ANSWERS = {
         "query": {"original": "a bridge", "more_results_available": True},
         "web": {"type": "search", "results": [
             {"title": "The bridge", "url": "https://news.example/1", "page_age": "2020-03-01T00:00:00",
-             "age": "March 1, 2020", "description": "The bridge was <strong>closed</strong> &amp; repaired.", "family_friendly": True},
+             "age": "March 1, 2020", "description": "The bridge was <strong>closed</strong> &amp; repaired."},
             {"title": "Another", "url": "https://news.example/2", "description": "Closed."},
         ]},
     },

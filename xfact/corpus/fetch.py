@@ -21,7 +21,7 @@ or raises Refused with its reason. What is promised:
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -74,12 +74,11 @@ class Page:
 
 
 class Fetcher:
-    """Fetches pages; see the module. `robots=False`, `at_once` and other types than text are for a user's own API."""
+    """Fetches pages; see the module. `robots=False` and `at_once` requests to a host are for a user's own API."""
 
-    def __init__(
-        self, settings: FetchConfig, robots: bool = True, at_once: int = 1, types: Sequence[str] = TEXT
-    ) -> None:
-        self.settings, self.types = settings, tuple(types)
+    def __init__(self, settings: FetchConfig, robots: bool = True, at_once: int = 1) -> None:
+        self.settings = settings
+        self.agent = settings.user_agent.replace("/", " ").split()[0]  # as robots.txt would name it
         self.allowed = frozenset(settings.allow_private)
         self.refusals: Counter[str] = Counter()
         self.gates: dict[str, Gate] = defaultdict(lambda: Gate(settings.delay, at_once))
@@ -129,14 +128,13 @@ class Fetcher:
         if origin not in self.robots:
             self.robots[origin] = asyncio.ensure_future(self._rules(origin))
         found = await asyncio.shield(self.robots[origin])
-        agent = self.settings.user_agent
         try:
-            allowed = found.can_fetch(agent, str(url))
+            allowed = found.can_fetch(self.agent, str(url))
         except ValueError:
             raise Refused(Reason.ADDRESS) from None
         if not allowed:
             raise Refused(Reason.ROBOTS)
-        delay = min(float(found.crawl_delay(agent) or 0), LONGEST_DELAY)
+        delay = min(float(found.crawl_delay(self.agent) or 0), LONGEST_DELAY)
         gate = self.gates[str(url.host)]
         gate.delay = max(gate.delay, delay)
 
@@ -194,7 +192,7 @@ class Fetcher:
             wait = retry_after(response.headers.get("Retry-After"))
             raise Refused(Reason.STATUS, status, again=status in AGAIN, wait=wait)
         typed = "Content-Type" in response.headers and url.path != ROBOTS
-        if typed and not response.content_type.startswith(self.types):
+        if typed and not response.content_type.startswith(TEXT):
             raise Refused(Reason.TYPE)
         body = await read_body(response, self.settings.max_bytes)
         return Page(str(url), str(url), response.content_type, response.charset, body)

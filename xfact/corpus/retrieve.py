@@ -41,7 +41,8 @@ def retrieve(config: Config) -> None:
         raise UserError(f"task=retrieve needs the extra corpus: pip install 'xfact[corpus]' ({error})") from None
     start = time.perf_counter()
     jobs = read_jobs(config)
-    evidence = asyncio.run(find(config, config.provider, jobs))
+    asked = max(config.provider.asked, config.retrieve.k)
+    evidence = asyncio.run(find(config, config.provider.model_copy(update={"asked": asked}), jobs))
     for job in jobs:
         write(job)
     show(jobs, evidence, time.perf_counter() - start)
@@ -51,7 +52,7 @@ def read_jobs(config: Config) -> list[Job]:
     """The claims of a file, or of each of the five files of a data set."""
     source, output = Path(str(config.input)), Path(str(config.output))
     if source.is_file():
-        data = config.data.model_copy(update={"source": str(source.parent)})
+        data = config.data.model_copy(update={"source": str(source.resolve().parent)})
         return [Job(read_claims(data, str(source.name)), checked_output(output, source))]
     data = config.data.model_copy(update={"source": str(config.input)})
     corpus = Corpus(data)
@@ -65,7 +66,7 @@ def read_jobs(config: Config) -> list[Job]:
 
 def read_claims(data: DataConfig, file: str) -> list[Claim]:
     """The claims of a file that pass the filters of `data`."""
-    return Corpus(data).read_or_fail(file, file)[0]
+    return Corpus(data).read_or_fail(file, "input")[0]
 
 
 def checked_output(path: Path, source: Path | None) -> Path:
@@ -80,11 +81,14 @@ def checked_output(path: Path, source: Path | None) -> Path:
 async def find(config: Config, provider: ProviderConfig, jobs: list[Job]) -> Evidence:
     """Evidence for every claim, several at once, in the order of the claims."""
     from xfact.corpus.pages import Pages
-    from xfact.corpus.passages import scorer
+    from xfact.corpus.passages import overlap, scorer
 
     cache = Path(config.out) / ".cache" / "retrieve"
     search = search_of(config, provider, cache)
-    scores = scorer(config)
+    reads = provider.name == "bm25" or config.retrieve.pages
+    if config.is_given("passages") and not reads:
+        warn("passages: of no effect without retrieve.pages=true")
+    scores = scorer(config) if reads else overlap
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(search)
         pages = None
