@@ -273,7 +273,7 @@ class PassagesConfig(Section):
 class FetchConfig(Section):
     """How pages are fetched from the web."""
 
-    user_agent: str = Field("xfact (research on fact-checking)", min_length=1, pattern=r"^[\x21-\x7e][\x20-\x7e]*$")
+    user_agent: str = Field("xfact (research on fact-checking)", min_length=1, pattern=r"^[A-Za-z][\x20-\x7e]*$")
     delay: float = Field(1.0, ge=0)  # seconds between two requests to a host
     concurrent: int = Field(8, ge=1, strict=True)  # hosts at once
     connect_timeout: float = Field(10.0, gt=0)  # seconds

@@ -14,7 +14,7 @@ from xfact.corpus.apis import Hit, Query
 from xfact.corpus.bm25 import FolderSearch
 from xfact.corpus.dates import day_of
 from xfact.corpus.documents import read_documents
-from xfact.corpus.evidence import Evidence, Found, is_of_site
+from xfact.corpus.evidence import NO_DATE, NO_SITE, Evidence, Found, is_of_site
 from xfact.corpus.pages import Pages
 from xfact.corpus.passages import overlap
 from xfact.errors import DataError, UserError
@@ -80,6 +80,12 @@ def test_the_own_site_is_left_out_and_counted():
     assert len(found(evidence(search, own_site="keep"))) == 3
 
 
+def test_a_claim_that_names_no_site_is_counted():
+    one = evidence(Given(hit("https://www.check.example/1")))
+    assert len(found(one, site="None")) == 1
+    assert one.unknown == {NO_SITE: 1}
+
+
 @pytest.mark.parametrize(
     ("link", "site", "expected"),
     [
@@ -110,7 +116,7 @@ def test_the_future_stays_out():
 def test_a_claim_without_a_date_is_searched_without_a_cut_off_and_counted():
     one = evidence(search := Given(hit("http://a.example", "2030-01-01")), before="review_date")
     assert len(found(one)) == 1
-    assert one.counts["claims without a date"] == 1
+    assert one.unknown == {NO_DATE: 1}
     assert search.queries[0].before is None
 
 

@@ -17,6 +17,10 @@ from xfact.corpus.search import Search
 from xfact.schema import Claim
 
 
+NO_DATE = "have no date that can be read: none of their results was left out for its date"
+NO_SITE = "name no site: its own pages may be among their results"
+
+
 @dataclass(frozen=True)
 class Found:
     """A result that is evidence, with the passage of its page that fits the claim best, if it was read."""
@@ -31,7 +35,7 @@ class Found:
 
 
 class Evidence:
-    """Evidence for claims, one at a time; `counts` says what happened to results."""
+    """Evidence for claims, one at a time; `counts` says what happened to results, `unknown` what claims lack."""
 
     def __init__(
         self,
@@ -45,10 +49,13 @@ class Evidence:
         self.search, self.pages, self.scores = search, pages, scores
         self.provider, self.retrieve, self.passages = provider, retrieve, passages
         self.counts: Counter[str] = Counter()
+        self.unknown: Counter[str] = Counter()
 
     async def of(self, claim: Claim) -> list[Found]:
         """The first `retrieve.k` results for a claim that may be its evidence."""
         before = self.before(claim)
+        if self.retrieve.own_site == "drop" and not domain_of(claim.site):
+            self.unknown[NO_SITE] += 1
         hits = await self.search.hits(Query(claim.claim, before))
         candidates = iter([hit for hit in self.distinct(hits) if self.may_be(hit, claim, before)])
         found: list[Found] = []
@@ -64,7 +71,7 @@ class Evidence:
             return None
         day = day_of(getattr(claim, self.provider.before), claim.language)
         if day is None:
-            self.counts["claims without a date"] += 1
+            self.unknown[NO_DATE] += 1
         return day
 
     def distinct(self, hits: Iterable[Hit]) -> list[Hit]:
@@ -111,12 +118,22 @@ class Evidence:
         return Found(replace(hit, text=None), passage)
 
 
-def is_of_site(link: str, site: str) -> bool:
-    """Whether an address is of a site, `site` being a domain as in X-Fact's column, or an address."""
+def domain_of(site: str) -> str:
+    """The domain of a site as X-Fact's column has it, or of an address; empty for what is neither."""
     site = site.strip().casefold()
-    domain = (urlsplit(site).hostname or "" if "://" in site else site).removeprefix("www.")
+    domain = (host_of(site) if "://" in site else site).removeprefix("www.")
+    return domain if "." in domain else ""
+
+
+def host_of(link: str) -> str:
+    """The host of an address, empty if it has none."""
     try:
-        host = (urlsplit(link).hostname or "").casefold()
+        return (urlsplit(link).hostname or "").casefold()
     except ValueError:
-        return False
-    return "." in domain and (host == domain or host.endswith(f".{domain}"))
+        return ""
+
+
+def is_of_site(link: str, site: str) -> bool:
+    """Whether an address is of a site or of a part of it."""
+    domain, host = domain_of(site), host_of(link)
+    return bool(domain) and (host == domain or host.endswith(f".{domain}"))

@@ -203,8 +203,8 @@ def show(jobs: Sequence[Job], evidence: Evidence, seconds: float) -> None:
         say("results: " + line_of(evidence.counts))
     if search.failed:
         warn(f"{search.failed.total():,} searches got no answer; the same command asks for them again, not for others")
-    if undated := evidence.counts["claims without a date"]:
-        warn(f"{undated:,} claims have no date that can be read: provider.before left nothing out of their results")
+    for what, number in evidence.unknown.items():
+        warn(f"{number:,} claims {what}")
     for job in jobs:
         say(f"written: {job.output} and {side_of(job.output).name}")
     say(f"{seconds:.1f} s")
