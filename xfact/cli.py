@@ -30,6 +30,7 @@ TASKS = {
     "train": "xfact.runs.train:train",
     "lm": "xfact.lm.evaluate:evaluate",
     "build": "xfact.corpus.build:build",
+    "retrieve": "xfact.corpus.retrieve:retrieve",
     "evaluate": "xfact.runs.evaluate:evaluate",
     "predict": "xfact.predict:predict",
     "stats": "xfact.report.stats:stats",
@@ -41,6 +42,7 @@ PATHS = {"out", "run", "runs", "a", "b", "input", "output", "data.source", "augm
 PATHS |= {"lm.data", "lm.model", "lm.tokenizer", "lm.prompt", "lm.trained_on"}
 PATHS |= {f"builder.{name}" for name in ("verdicts", "quotations", "rewritten", "dates", "parties", "macro_areas")}
 PATHS |= {f"builder.{name}" for name in ("revised", "previous", "evidence", "ratings", "languages")}
+PATHS |= {"provider.folder"}
 GLOBAL_GROUPS = {"task", "preset", "variant", "experiments"}  # their keys are not under the group's name
 OUTCOMES = "outcomes.jsonl"  # in the folder that the processes of a command share
 
@@ -283,7 +285,13 @@ def known_keys() -> list[str]:
         text = path.read_text(encoding="utf-8")
         package = re.match(r"# @package (\S+)", text)
         place = package.group(1) if package else path.parent.name
-        keys |= {f"{place}.{key}" for key in yaml.safe_load(text) if path.parent.name not in GLOBAL_GROUPS}
+        content = yaml.safe_load(text)
+        if path.parent.name not in GLOBAL_GROUPS:
+            keys |= {f"{place}.{key}" for key in content}
+        elif path.parent.name == "task":  # whole sections
+            keys |= {
+                f"{name}.{key}" for name, section in content.items() if isinstance(section, dict) for key in section
+            }
     for section, values in yaml.safe_load((conf_folder() / "config.yaml").read_text(encoding="utf-8")).items():
         keys |= {f"{section}.{key}" for key in values} if isinstance(values, dict) and section != "hydra" else set()
     for path in conf_folder().glob("hydra/launcher/*.yaml"):

@@ -256,6 +256,54 @@ class XfactBuilder(Section):
     languages: PathText | None = None
 
 
+class ProviderConfig(Section):
+    """What gives evidence for claims (task=retrieve): a search API, or BM25 over a folder of documents."""
+
+    name: Literal["google", "brave", "serpapi", "searxng", "bm25"]
+    asked: int = Field(10, ge=1, le=200, strict=True)  # results for a claim, before any is left out
+    before: Literal["none", "claim_date", "review_date"] = "none"
+    url: str | None = None  # of the API
+    per_second: float = Field(1.0, gt=0)  # requests
+    concurrent: int = Field(1, ge=1, strict=True)  # requests at once
+    tries: int = Field(4, ge=1, strict=True)  # of a request
+    timeout: float = Field(30.0, gt=0)  # seconds, of a try
+    failures: int = Field(10, ge=1, strict=True)  # in a row, after which nothing more is asked
+    options: dict[str, str | int | float | bool] = {}  # more of the API's parameters
+    folder: PathText | None = None  # of documents, for bm25
+
+
+class RetrieveConfig(Section):
+    """Which results become a claim's evidence (task=retrieve)."""
+
+    k: int = Field(SNIPPETS, ge=1, strict=True)
+    own_site: Literal["drop", "keep"] = "drop"  # results of the site that reviewed the claim
+    pages: bool = False  # read the pages themselves: a passage of each is the snippet
+
+
+class PassagesConfig(Section):
+    """Which passages of a page or document stand for it."""
+
+    by: Literal["overlap", "encoder"] = "overlap"
+    words: int = Field(60, ge=5, strict=True)  # of a passage
+    per_page: int = Field(1, ge=1, strict=True)
+
+
+class FetchConfig(Section):
+    """How pages are fetched from the web."""
+
+    user_agent: str = Field("xfact (research on fact-checking)", min_length=1, pattern=r"^[A-Za-z][\x20-\x7e]*$")
+    delay: float = Field(1.0, ge=0)  # seconds between two requests to a host
+    concurrent: int = Field(8, ge=1, strict=True)  # hosts at once
+    connect_timeout: float = Field(10.0, gt=0)  # seconds
+    read_timeout: float = Field(10.0, gt=0)  # seconds without a byte
+    timeout: float = Field(30.0, gt=0)  # seconds of a whole request
+    max_bytes: int = Field(5_000_000, ge=1, strict=True)  # of a page, decompressed
+    redirects: int = Field(5, ge=0, strict=True)
+    tries: int = Field(3, ge=1, strict=True)
+    longest_wait: float = Field(60.0, ge=0)  # seconds before another try
+    allow_private: Annotated[list[str], BeforeValidator(_listed)] = []  # hosts that may be in a private network
+
+
 class Config(Section):
     """One job."""
 
@@ -288,6 +336,10 @@ class Config(Section):
     abstain: float | None = Field(None, gt=0, le=1)
     lm: LmConfig | None = None
     builder: Annotated[VeryfitBuilder | XfactBuilder, Field(discriminator="name")] | None = None
+    provider: ProviderConfig | None = None
+    retrieve: RetrieveConfig = RetrieveConfig()
+    passages: PassagesConfig = PassagesConfig()
+    fetch: FetchConfig = FetchConfig()
     given: list[str] = Field([], exclude=True)  # keys that the user set on the command line
 
     def is_given(self, section: str) -> bool:

@@ -12,7 +12,18 @@ from omegaconf import OmegaConf
 from omegaconf.errors import MissingMandatoryValue
 
 import xfact.cli  # noqa: F401 # its resolver
-from xfact.config import Config, CsvConfig, LoggerConfig, TensorboardConfig, WandbConfig, parse
+from xfact.config import (
+    Config,
+    CsvConfig,
+    FetchConfig,
+    LoggerConfig,
+    PassagesConfig,
+    ProviderConfig,
+    RetrieveConfig,
+    TensorboardConfig,
+    WandbConfig,
+    parse,
+)
 from xfact.data.corpus import Corpus
 from xfact.runs.identity import identity, run_folder, run_hash
 from xfact.sweep import axes
@@ -23,6 +34,13 @@ def config(*words: str) -> Config:
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
         composed = compose("config", list(words))
     return parse(OmegaConf.to_container(composed, resolve=True, throw_on_missing=True))
+
+
+def compose_keys(group: str, choice: str) -> list[str]:
+    """The keys that a choice sets, with those of the file that it stands on."""
+    content = OmegaConf.to_container(OmegaConf.load(ROOT / "conf" / group / f"{choice}.yaml"))
+    more = [key for base in content.pop("defaults", []) for key in compose_keys(group, base)]
+    return [*content, *more]
 
 
 def choices(group: str) -> list[str]:
@@ -237,11 +255,33 @@ def test_every_choice_of_a_group_composes(group):
 
 def test_every_key_of_a_group_is_a_field_of_its_section():
     """No dead option: what a YAML sets is read by the class that it names, and every field is in the YAML."""
-    for group in ("data", "evidence", "encoder", "optim", "trainer", "augment"):
+    for group in ("data", "evidence", "encoder", "optim", "trainer", "augment", "fetch"):
         fields = set(Config.model_fields[group].annotation.model_fields)
         for choice in choices(group):
             content = OmegaConf.load(ROOT / "conf" / group / f"{choice}.yaml")
             assert set(content) == fields, f"{group}={choice}"
+
+
+def test_every_key_of_a_provider_is_a_field_with_the_same_default():
+    found = set()
+    for choice in choices("provider"):
+        if not choice.startswith("_"):
+            words = ["task=retrieve", f"provider={choice}", "input=a", "output=b"]
+            provider = config(*words, *(["provider.folder=c"] if choice == "bm25" else [])).provider
+            assert provider.name == choice
+            assert provider == ProviderConfig(
+                name=choice, url=provider.url, folder=provider.folder, asked=provider.asked
+            )
+            found |= set(compose_keys("provider", choice))
+    assert found == set(ProviderConfig.model_fields)
+
+
+def test_the_sections_of_retrieve_are_in_its_task_with_their_defaults():
+    found = config("task=retrieve", "provider.folder=c", "input=a", "output=b")
+    plain = OmegaConf.to_container(OmegaConf.load(ROOT / "conf" / "task" / "retrieve.yaml"))
+    assert RetrieveConfig().model_dump() == plain["retrieve"]
+    assert PassagesConfig().model_dump() == plain["passages"]
+    assert (found.retrieve, found.passages, found.fetch) == (RetrieveConfig(), PassagesConfig(), FetchConfig())
 
 
 def test_every_key_of_a_logger_is_a_field_of_its_section():

@@ -33,6 +33,8 @@ ADDED = {
     "preview=true": "",
     "lm.backend=": "preview=true",  # no server, no GPU; test_lm.py has a server
     "builder=xfact": "builder.min_examples=5 builder.min_in_domain=20 builder.train_languages=2",
+    "provider=bm25": "",
+    "task=retrieve": "--cfg job",  # no network; test_retrieve.py has a server
     "task=build": "builder.per_orientation=4",
     "task=lm": "lm.limit=4 lm.max_tokens=4 trainer.threads=1",
     "task=": "",
@@ -107,6 +109,8 @@ def given(cwd: Path, language_model: Path) -> None:
     write(cwd / "checkit.csv", export_rows())
     write_pages(cwd / "factchecks", list(factchecks(120)))
     write_pages(cwd / "new_factchecks", list(factchecks(60, seed=1)))
+    (cwd / "documents").mkdir()
+    (cwd / "documents" / "one.txt").write_text("A document")
     (cwd / "veryfit").mkdir()
     for name in ("full", "small", "enriched"):
         pd.read_json(INVENTED, lines=True).to_csv(cwd / "veryfit" / f"{name}.csv", index=False)

@@ -1,8 +1,7 @@
-"""Answers kept as they come, so that an interrupted run goes on and a paid answer is paid once."""
+"""A language model's answers kept as they come (xfact/kept.py), and taken from there by the next attempt."""
 
 import hashlib
 import json
-import sqlite3
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -10,21 +9,19 @@ from typing import Any
 
 from lm_eval.api.model import LM, CacheHook
 
+from xfact.kept import KeptAnswers
+
 METHODS = ("loglikelihood", "generate_until")
 
 
-class Kept(CacheHook):
-    """The answers of one model in a SQLite file, by request and row; JSON, so that nothing in it can run.
+class Kept(KeptAnswers, CacheHook):
+    """The answers of one model, by request and row.
 
     The harness's models hand each answer to `add_partial` as it comes.
     """
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.file = sqlite3.connect(path, isolation_level=None)
-        self.file.execute("PRAGMA journal_mode=WAL")
-        self.file.execute("PRAGMA synchronous=OFF")  # a power cut may lose the last answers, never the file's order
-        self.file.execute("CREATE TABLE IF NOT EXISTS answers (request TEXT PRIMARY KEY, answer TEXT NOT NULL)")
+        super().__init__(path)
         self.rows: dict[str, deque[str]] = defaultdict(deque)  # the rows that wait for the answer to a request
 
     def add_partial(self, attr: str, req: Iterable[Any], res: Any) -> None:
@@ -32,20 +29,7 @@ class Kept(CacheHook):
         request = digest(attr, req)
         waiting = self.rows.get(request)
         if waiting and res is not None:
-            self.put(request, waiting.popleft(), res)
-
-    def put(self, request: str, row: str, answer: Any) -> None:
-        """Write an answer."""
-        self.file.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (f"{request} {row}", json.dumps(answer)))
-
-    def get(self, request: str, row: str) -> Any:
-        """A kept answer, or None."""
-        found = self.file.execute("SELECT answer FROM answers WHERE request = ?", (f"{request} {row}",)).fetchone()
-        return None if found is None else json.loads(found[0])
-
-    def close(self) -> None:
-        """Close the file."""
-        self.file.close()
+            self.put(f"{request} {waiting.popleft()}", res)
 
 
 def digest(method: str, arguments: Iterable[Any]) -> str:
@@ -84,7 +68,7 @@ def answering(
     def answer(instances: Sequence[Any]) -> list[Any]:
         requests = [digest(method, instance.args) for instance in instances]
         rows = [str(instance.doc["key"]) for instance in instances]
-        found = [kept.get(request, row) for request, row in zip(requests, rows, strict=True)]
+        found = [kept.get(f"{request} {row}") for request, row in zip(requests, rows, strict=True)]
         left = [place for place, answer in enumerate(found) if answer is None]
         for place in left:
             kept.rows[requests[place]].append(rows[place])

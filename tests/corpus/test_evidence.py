@@ -1,0 +1,281 @@
+"""From results to evidence: own site, dates, pages, a folder's documents."""
+
+import asyncio
+import json
+from collections import Counter
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from corpus.web import Answer, page, serve, settings
+
+from xfact.config import PassagesConfig, ProviderConfig, RetrieveConfig
+from xfact.corpus.apis import Hit, Query
+from xfact.corpus.bm25 import FolderSearch
+from xfact.corpus.dates import day_of
+from xfact.corpus.documents import read_documents
+from xfact.corpus.evidence import NO_DATE, NO_SITE, Evidence, Found, is_of_site
+from xfact.corpus.pages import Pages
+from xfact.corpus.passages import overlap
+from xfact.errors import DataError, UserError
+from xfact.schema import Claim
+
+CLAIM = Claim(
+    "1",
+    "en",
+    "check.example",
+    ("",) * 5,
+    ("",) * 5,
+    "2020-03-15",
+    "None",
+    "",
+    "The bridge of Vallefinta is closed",
+    "false",
+)
+
+
+class Given:
+    """A search that has its results."""
+
+    def __init__(self, *hits: Hit) -> None:
+        self.found, self.queries = list(hits), list[Query]()
+        self.counts, self.failed = Counter[str](), Counter[str]()
+
+    async def hits(self, query: Query) -> list[Hit]:
+        self.queries.append(query)
+        return self.found
+
+
+def evidence(search, pages: Pages | None = None, before: str = "none", **retrieve) -> Evidence:
+    provider = ProviderConfig(name="bm25", before=before)
+    return Evidence(search, pages, overlap, provider, RetrieveConfig(**retrieve), PassagesConfig(words=12))
+
+
+def found(one: Evidence, **changes: str) -> list[Found]:
+    return asyncio.run(one.of(replace(CLAIM, **changes)))
+
+
+def links(results: list[Found]) -> list[str]:
+    return [one.hit.link for one in results]
+
+
+def hit(link: str, day: str = "") -> Hit:
+    return Hit("title", link, "snippet", day)
+
+
+def test_the_first_results_are_evidence_each_address_once():
+    search = Given(*(hit(f"http://a.example/{number}") for number in (1, 2, 1, 3, 4)), hit(""))
+    one = evidence(search, k=3)
+    assert links(found(one)) == [f"http://a.example/{number}" for number in (1, 2, 3)]
+    assert one.counts["repeated"] == 1
+    assert one.counts["without an address"] == 1
+    assert one.counts["without a date, kept"] == 3
+
+
+def test_the_own_site_is_left_out_and_counted():
+    search = Given(hit("https://www.check.example/1"), hit("https://en.check.example"), hit("https://notcheck.example"))
+    one = evidence(search)
+    assert links(found(one)) == ["https://notcheck.example"]
+    assert one.counts["of the claim's own site"] == 2
+    assert len(found(evidence(search, own_site="keep"))) == 3
+
+
+def test_a_claim_that_names_no_site_is_counted():
+    one = evidence(Given(hit("https://www.check.example/1")))
+    assert len(found(one, site="None")) == 1
+    assert one.unknown == {NO_SITE: 1}
+
+
+@pytest.mark.parametrize(
+    ("link", "site", "expected"),
+    [
+        ("https://factual.ro/a", "factual.ro", True),
+        ("https://FACTUAL.ro/a", " Factual.ro ", True),
+        ("https://www.factual.ro", "https://factual.ro/index", True),
+        ("https://factual.ro.example.com", "factual.ro", False),
+        ("https://example.com/factual.ro", "factual.ro", False),
+        ("https://none.example", "None", False),
+        ("https://a.example", "", False),
+        ("http://[broken", "a.example", False),
+        ("folder/a.txt", "a.example", False),
+    ],
+)
+def test_a_result_is_of_a_site_by_its_domain(link, site, expected):
+    assert is_of_site(link, site) is expected
+
+
+def test_the_future_stays_out():
+    days = {"2020-03-14": True, "2020-03-15": False, "2021-01-01": False, "": True}
+    one = evidence(search := Given(*(hit(f"http://a.example/{day}", day) for day in days)), before="claim_date")
+    assert links(found(one)) == [f"http://a.example/{day}" for day, kept in days.items() if kept]
+    assert one.counts["not from before the date"] == 2
+    assert one.counts["without a date, kept"] == 1
+    assert search.queries[0].before == date(2020, 3, 15)
+
+
+def test_a_claim_without_a_date_is_searched_without_a_cut_off_and_counted():
+    one = evidence(search := Given(hit("http://a.example", "2030-01-01")), before="review_date")
+    assert len(found(one)) == 1
+    assert one.unknown == {NO_DATE: 1}
+    assert search.queries[0].before is None
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("2020-03-15", None, date(2020, 3, 15)),
+        ("2020-03-15T10:00:00Z", None, date(2020, 3, 15)),
+        ("2020-3-5", None, date(2020, 3, 5)),
+        ("Mar 1, 2020", None, date(2020, 3, 1)),
+        ("15 marzo 2020", "it", date(2020, 3, 15)),
+        ("15/03/2020", "it", date(2020, 3, 15)),
+        ("2020-02-31", None, None),
+        ("None", None, None),
+        ("", "xx", None),
+        ("in spring", "en", None),
+        ("2020", None, None),
+        ("March 2020", None, None),
+    ],
+)
+def test_a_day_is_read_in_any_style(text, language, expected):
+    assert day_of(text, language) == expected
+
+
+def test_days_ago_are_counted_from_today():
+    found = day_of("3 days ago")
+    assert found is not None
+    assert (date.today() - found).days == 3
+
+
+# Pages
+
+
+def with_pages(search: Given, folder, **changes) -> tuple[list[Found], Evidence]:
+    async def read():
+        async with Pages(settings(), folder) as pages:
+            one = evidence(search, pages, **changes)
+            return await one.of(CLAIM), one
+
+    return asyncio.run(read())
+
+
+STORY = (
+    "The town of Vallefinta lies between two rivers and is known for its boats.\n"
+    "The bridge of Vallefinta was closed on Monday because of cracks.\n"
+    "Nobody was hurt, the mayor said, and spoke about the weather instead for a while."
+)
+
+
+def test_the_best_passage_of_a_page_is_its_snippet(tmp_path):
+    with serve(story=page(STORY, "A story", "2020-03-01"), other=page("Nothing of the kind. " * 9)) as site:
+        search = Given(*(hit(site.address(path)) for path in ("/story", "/gone", "/other")))
+        results, one = with_pages(search, tmp_path)
+        assert results[0].snippet == "The bridge of Vallefinta was closed on Monday because of cracks."
+        assert results[0].hit.date == "2020-03-01"
+        assert [result.snippet for result in results[1:]] == ["snippet", "snippet"]
+        assert one.pages is not None
+        assert one.pages.failed == {"HTTP 404": 1}
+        assert one.counts["pages that say nothing of the claim"] == 1
+        again, one = with_pages(search, tmp_path)
+        assert again == results
+        assert one.pages.counts == {"cached": 3}
+        assert site.times("/story") == 1
+
+
+def test_a_page_that_may_come_back_is_asked_for_again(tmp_path):
+    replies = [Answer(status=503), page(STORY)]
+    with serve(story=lambda request: replies[request.before]) as site:
+        search = Given(hit(site.address("/story")))
+        assert with_pages(search, tmp_path)[0][0].passage is None
+        assert with_pages(search, tmp_path)[0][0].passage is not None
+
+
+def test_a_page_that_is_too_young_makes_room_for_the_next(tmp_path):
+    with serve(young=page(STORY, date="2020-04-01"), old=page(STORY, date="2020-01-01"), more=page(STORY)) as site:
+        search = Given(*(hit(site.address(path)) for path in ("/young", "/old", "/more")))
+        results, one = with_pages(search, tmp_path, before="claim_date", k=2)
+        assert links(results) == [site.address("/old"), site.address("/more")]
+        assert one.counts["not from before the date"] == 1
+
+
+# A folder
+
+
+def folder_of(tmp_path):
+    folder = tmp_path / "docs"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "a.txt").write_text("Bridges\n\nThe bridge of Vallefinta was closed on Monday because of cracks.")
+    (folder / "deep" / "b.html").write_text(page(STORY, "A story", "2020-03-01").body.decode())
+    rows = [
+        {
+            "text": "Boats are rare on both rivers.",
+            "title": "Boats",
+            "link": "https://boats.example/1",
+            "date": "2020-01-02",
+        },
+        {"text": "The bridge was reopened.", "url": "https://check.example/2"},
+        {"text": " "},
+    ]
+    (folder / "c.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "ignored.pdf").write_bytes(b"%PDF")
+    return folder
+
+
+def test_the_documents_of_a_folder_are_text_pages_and_lines(tmp_path):
+    left_out: Counter[str] = Counter()
+    found = list(read_documents(folder_of(tmp_path), left_out))
+    assert [(one.title, one.link, one.date) for one in found] == [
+        ("Bridges", "a.txt", ""),
+        ("Boats", "https://boats.example/1", "2020-01-02"),
+        ("", "https://check.example/2", ""),
+        ("A story", "deep/b.html", "2020-03-01"),
+    ]
+    assert left_out == {"without text": 1}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"), [("{", "c.jsonl:4: not JSON"), ('{"body": 1}', "c.jsonl:4: not an object")]
+)
+def test_a_bad_line_is_named(tmp_path, line, expected):
+    folder = folder_of(tmp_path)
+    with (folder / "c.jsonl").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(DataError, match=expected):
+        list(read_documents(folder, Counter()))
+
+
+def test_a_folder_without_documents_is_named(tmp_path):
+    for place, expected in ((tmp_path / "absent", "no such folder"), (tmp_path, "no document in it")):
+        with pytest.raises(UserError, match=expected):
+            FolderSearch(place, tmp_path / "cache", 5)
+
+
+def test_a_folder_is_searched_and_its_best_passages_are_snippets(tmp_path):
+    search = FolderSearch(folder_of(tmp_path), tmp_path / "cache", 5)
+    results = found(one := evidence(search))
+    assert sorted(links(results)) == ["a.txt", "deep/b.html"]
+    assert {result.snippet for result in results} == {
+        "The bridge of Vallefinta was closed on Monday because of cracks."
+    }
+    assert one.counts["of the claim's own site"] == 1
+    assert found(one, claim="Zebras and ???") == []
+
+
+def test_an_index_is_kept_until_the_folder_changes(tmp_path, capsys):
+    folder, cache = folder_of(tmp_path), tmp_path / "cache"
+    for _ in range(2):
+        FolderSearch(folder, cache, 5)
+    (folder / "d.txt").write_text("Zebras")
+    assert len(found(evidence(FolderSearch(folder, cache, 5)), claim="Zebras and ???")) == 1
+    said = capsys.readouterr().err
+    assert said.count("4 documents indexed (1 without text)") == 1
+    assert said.count("5 documents indexed") == 1
+    assert len(list(cache.iterdir())) == 1
+
+
+def test_a_word_of_another_script_finds_its_document(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "hi.txt").write_text("पुल सोमवार को बंद हुआ। नदी दूर है।")
+    (tmp_path / "docs" / "other.txt").write_text("पल भर की बात।")
+    results = found(evidence(FolderSearch(tmp_path / "docs", tmp_path / "cache", 5)), claim="पुल बंद है")
+    assert links(results) == ["hi.txt"]

@@ -1,0 +1,188 @@
+"""The search APIs: what each is asked, and its results as hits.
+
+Formats: Google's Custom Search JSON API (developers.google.com/custom-search/v1/using_rest), Brave Search API
+(api-dashboard.search.brave.com), SerpApi's Google engine (serpapi.com/search-api), SearXNG
+(docs.searxng.org/dev/search_api).
+"""
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Protocol
+
+from xfact.corpus.dates import day_of
+
+TAG = re.compile(r"<[^>]*>")
+LEADING_DATE = re.compile(r"([A-Z][a-z]{2} \d{1,2}, \d{4})\s+(?:\.\.\.|…|—|-)")  # of Google's snippets
+PUBLISHED = ("article:published_time", "og:published_time", "datepublished", "date", "pubdate", "dc.date")  # meta tags
+FIRST_DAY = date(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A search result; `date` is its day as ISO, empty if unknown; `text` the whole document where it is at hand."""
+
+    title: str
+    link: str
+    snippet: str
+    date: str = ""
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked for: a text, and the day before which results must be from."""
+
+    text: str
+    before: date | None = None
+
+    @property
+    def last_day(self) -> date | None:
+        """The last day that results may be from."""
+        return None if self.before is None else self.before - timedelta(days=1)
+
+
+class ApiError(Exception):
+    """What an API said instead of results."""
+
+
+class Api(Protocol):
+    """One search API. `page` counts from 0; `keys` are the values of the variables named in `variables`."""
+
+    variables: tuple[str, ...]  # of the environment
+    per_page: int  # results of one request at most
+    pages: int  # that can be asked for
+    words: int | None  # of a query that count
+    characters: int | None
+
+    def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
+        """Of the request's address."""
+
+    def headers(self, keys: Mapping[str, str]) -> dict[str, str]:
+        """Of the request."""
+
+    def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
+        """The results in an answer; ApiError if it is none."""
+
+
+class Google:
+    """Programmable Search Engine."""
+
+    variables = ("GOOGLE_API_KEY", "GOOGLE_CSE_ID")
+    per_page, pages = 10, 10
+    words, characters = 32, None
+
+    def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
+        found = {"q": query.text, "num": str(self.per_page), "start": str(1 + page * self.per_page)}
+        if query.last_day:
+            found["sort"] = f"date:r:{FIRST_DAY:%Y%m%d}:{query.last_day:%Y%m%d}"
+        return found | {"key": keys["GOOGLE_API_KEY"], "cx": keys["GOOGLE_CSE_ID"]}
+
+    def headers(self, keys: Mapping[str, str]) -> dict[str, str]:
+        return {}
+
+    def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
+        return [hit(one, "link", "snippet", google_date(one)) for one in objects(answer.get("items"))]
+
+
+class Brave:
+    """Brave's own index."""
+
+    variables = ("BRAVE_API_KEY",)
+    per_page, pages = 20, 10
+    words, characters = 50, 400
+
+    def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
+        found = {"q": query.text, "count": str(self.per_page), "offset": str(page), "result_filter": "web"}
+        if query.last_day:
+            found["freshness"] = f"{FIRST_DAY}to{query.last_day}"
+        return found | {"text_decorations": "false"}
+
+    def headers(self, keys: Mapping[str, str]) -> dict[str, str]:
+        return {"X-Subscription-Token": keys["BRAVE_API_KEY"]}
+
+    def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
+        web = answer.get("web") or {}
+        return [hit(one, "url", "description", one.get("page_age")) for one in objects(web.get("results"))]
+
+
+class SerpApi:
+    """Google's result pages by SerpApi."""
+
+    variables = ("SERPAPI_API_KEY",)
+    per_page, pages = 10, 10
+    words, characters = 32, None
+    nothing = "hasn't returned any results"
+
+    def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
+        found = {"engine": "google", "q": query.text, "start": str(page * self.per_page)}
+        if day := query.last_day:
+            found["tbs"] = f"cdr:1,cd_min:{american(FIRST_DAY)},cd_max:{american(day)}"
+        return found | {"api_key": keys["SERPAPI_API_KEY"]}
+
+    def headers(self, keys: Mapping[str, str]) -> dict[str, str]:
+        return {}
+
+    def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
+        error = str(answer.get("error") or "")
+        if error and self.nothing not in error:
+            raise ApiError(error)
+        return [hit(one, "link", "snippet", one.get("date")) for one in objects(answer.get("organic_results"))]
+
+
+class Searxng:
+    """A SearXNG of one's own; it needs `formats: [html, json]` in its settings.yml, and has no cut-off by date."""
+
+    variables = ()
+    per_page, pages = 10, 20
+    words, characters = None, None
+
+    def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
+        return {"q": query.text, "format": "json", "pageno": str(page + 1)}
+
+    def headers(self, keys: Mapping[str, str]) -> dict[str, str]:
+        return {}
+
+    def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
+        return [hit(one, "url", "content", one.get("publishedDate")) for one in objects(answer.get("results"))]
+
+
+APIS: dict[str, Api] = {"google": Google(), "brave": Brave(), "serpapi": SerpApi(), "searxng": Searxng()}
+
+
+def objects(found: Any) -> list[dict[str, Any]]:
+    """The objects of a list that an API gave; ApiError if it is no list."""
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise ApiError("the results are no list")
+    return [one for one in found if isinstance(one, dict)]
+
+
+def hit(one: Mapping[str, Any], link: str, snippet: str, day: Any) -> Hit:
+    """A result with its texts without markup."""
+    when = day_of(day) if isinstance(day, str) else None
+    texts = (plain_text(one.get("title")), str(one.get(link) or ""), plain_text(one.get(snippet)))
+    return Hit(*texts, date=when.isoformat() if when else "")
+
+
+def plain_text(text: Any) -> str:
+    """A text without tags, entities and line breaks."""
+    return " ".join(html.unescape(TAG.sub("", str(text or ""))).split())
+
+
+def google_date(one: Mapping[str, Any]) -> str | None:
+    """A result's day: what its page says in a meta tag, or what Google writes before the snippet."""
+    tags = (one.get("pagemap") or {}).get("metatags") or [{}]
+    for name in PUBLISHED:
+        if isinstance(found := tags[0].get(name), str) and day_of(found):
+            return found
+    leading = LEADING_DATE.match(str(one.get("snippet") or ""))
+    return leading.group(1) if leading else None
+
+
+def american(day: date) -> str:
+    """3/14/2024."""
+    return f"{day.month}/{day.day}/{day.year}"

@@ -1,0 +1,97 @@
+"""A folder's documents: .txt, .html and .jsonl, each with where it is, its title, text and day."""
+
+import hashlib
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xfact.claims_io import read_jsonl
+from xfact.corpus.body import decoded
+from xfact.corpus.dates import day_of
+from xfact.errors import UserError
+
+HTML = (".html", ".htm")
+SUFFIXES = (".txt", *HTML, ".jsonl")
+TITLE = 100  # characters of a first line that is taken for a title
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document; the day as ISO, empty if unknown."""
+
+    title: str
+    link: str  # its address if it has one, else the file's place in the folder
+    text: str
+    date: str = ""
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The files that hold documents; UserError if there are none."""
+    if not folder.is_dir():
+        raise UserError(f"provider.folder={folder}: no such folder")
+    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+    if not files:
+        raise UserError(f"provider.folder={folder}: no document in it ({', '.join(SUFFIXES)})")
+    return files
+
+
+def fingerprint(folder: Path) -> str:
+    """SHA-256 of the names and contents of a folder's documents."""
+    digest = hashlib.sha256()
+    for path in files_of(folder):
+        with path.open("rb") as file:
+            digest.update(f"{path.relative_to(folder)}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def read_documents(folder: Path, left_out: Counter[str]) -> Iterator[Document]:
+    """Documents in order of file and line; those without text are counted in `left_out`."""
+    for path in files_of(folder):
+        place = path.relative_to(folder).as_posix()
+        if path.suffix.lower() == ".jsonl":
+            found = read_lines(path, place)
+        elif path.suffix.lower() in HTML:
+            found = iter([html_document(decoded(path.read_bytes(), None), place)])
+        else:
+            found = iter([text_document(decoded(path.read_bytes(), None), place)])
+        for document in found:
+            if document.text.strip():
+                yield document
+            else:
+                left_out["without text"] += 1
+
+
+def text_document(text: str, place: str) -> Document:
+    """A plain text, its first line being its title if it is short."""
+    first = text.strip().partition("\n")[0].strip()
+    return Document(first if len(first) <= TITLE else place, place, text)
+
+
+def html_document(content: str, place: str, address: str | None = None) -> Document:
+    """What a page says, without menus and advertisements, with the day that it gives."""
+    from trafilatura import bare_extraction
+
+    for parser in ("trafilatura", "htmldate"):  # what they think of a stranger's page is not said
+        logging.getLogger(parser).setLevel(logging.CRITICAL)
+    found: Any = bare_extraction(content, url=address, with_metadata=True, include_comments=False)
+    if found is None:
+        return Document("", place, "")
+    own = found.url if address is None and str(found.url or "").startswith("http") else place
+    return Document(found.title or "", own, found.text or "", iso(found.date))
+
+
+def read_lines(path: Path, place: str) -> Iterator[Document]:
+    """The documents of a .jsonl file: `text`, and `title`, `link` or `url` and `date` if it has them."""
+    for number, row in enumerate(read_jsonl(decoded(path.read_bytes(), None), str(path), "text"), start=1):
+        given = {key: str(value) for key, value in row.items() if value is not None}
+        link = given.get("link") or given.get("url") or f"{place}#{number}"
+        yield Document(given.get("title", ""), link, given.get("text", ""), iso(given.get("date")))
+
+
+def iso(text: str | None) -> str:
+    """A day as ISO, empty for none."""
+    day = day_of(text) if text else None
+    return day.isoformat() if day else ""
