@@ -5,7 +5,8 @@ import json
 
 import pytest
 from cli.conftest import quick, succeed
-from corpus.factchecks import SITES, claims, google, write_lines, write_pages
+from corpus.factchecks import SITES, claims, google, json_ld, page, write_lines, write_pages
+from corpus.web import Answer, serve
 
 from xfact.config import DataConfig
 from xfact.data.corpus import Corpus
@@ -146,3 +147,65 @@ def test_wrong_input_is_one_line(built, words, parts):
     assert done.returncode == 2, done.stderr
     assert all(part in last for part in parts), last
     assert "Traceback" not in done.stderr
+
+
+def html(block: str) -> Answer:
+    """A page with a JSON-LD block."""
+    return Answer(page(block).encode(), headers={"Content-Type": "text/html"})
+
+
+FETCH = ("fetch.allow_private=[localhost]", "fetch.delay=0", "fetch.tries=1", "fetch.timeout=5")
+
+
+def test_from_pages_on_the_web_to_a_trained_model(tmp_path):
+    some = list(claims(120, seed=2))
+    pages = {f"check{n}": html(json.dumps(json_ld(one))) for n, one in enumerate(some)}
+    (tmp_path / "documents").mkdir()
+    for number, one in enumerate(some[:100]):
+        (tmp_path / "documents" / f"{number}.txt").write_text(f"Documento. {one['claim']} Sim.", encoding="utf-8")
+    small = ("builder=xfact", "builder.min_examples=5", "builder.train_languages=2", "builder.min_in_domain=20")
+    with serve(**pages, gone=Answer(status=404), robots=Answer(b"User-agent: *\nDisallow: /check1\n")) as site:
+        names = [f"/{name}" for name in (*pages, "gone")]
+        (tmp_path / "addresses.txt").write_text("# checks\n" + "\n".join(map(site.address, names)) + "\n")
+        done = succeed("task=build", *small, *FETCH, "input=addresses.txt", "output=first", cwd=tmp_path)
+    forbidden = sum(name.startswith("check1") for name in pages)
+    assert f"{120 - forbidden} reviews in {120 - forbidden} pages (" in done.stderr
+    assert {row["reason"] for row in table(tmp_path / "first" / "removed" / "read.csv")} == {
+        "robots.txt forbids it", "HTTP 404",
+    }  # fmt: skip
+    found = ("provider=bm25", "provider.folder=documents", "input=first/all.tsv", "output=found.tsv")
+    succeed("task=retrieve", *found, cwd=tmp_path)
+    write_pages(tmp_path / "crawl", [one for n, one in enumerate(some) if not f"check{n}".startswith("check1")])
+    done = succeed("task=build", *small, "input=crawl", "output=second", "builder.evidence=found.tsv", cwd=tmp_path)
+    assert "evidence " in done.stderr
+    assert all(claim.evidence[0] for claim in rows_of(tmp_path / "second", "train"))
+    done = succeed(
+        "model=attn_ea", "data.source=second", "preset=smoke", "trainer.max_epochs=1", "trainer.threads=1", cwd=tmp_path
+    )
+    (result,) = (tmp_path / "runs").glob("*/*/result.json")
+    assert json.loads(result.read_text())["status"] == "finished"
+
+
+def test_googles_api_is_asked_page_after_page_with_the_users_key(tmp_path):
+    some = list(claims(60, seed=3))
+
+    def answer(request):
+        if request.headers.get("X-Goog-Api-Key") != "secret-key":
+            return Answer(status=403)
+        second = request.query.get("pageToken") == "two"
+        body = google(some[30:] if second else some[:30])
+        body["nextPageToken"] = "" if second else "two"
+        return Answer(json.dumps(body).encode(), headers={"Content-Type": "application/json"})
+
+    with serve(**{"v1alpha1/claims:search": answer}) as site:
+        address = site.address("/v1alpha1/claims:search") + "?query=vacina&languageCode=pt"
+        words = ("task=build", "builder=xfact", "builder.min_examples=1", *FETCH, f"input={address}", "output=out")
+        done = succeed(*words, cwd=tmp_path, GOOGLE_API_KEY="secret-key")
+        assert "60 reviews in 2 pages" in done.stderr
+        assert {request.query["query"] for request in site.asked} == {"vacina"}
+        without = quick(*words, cwd=tmp_path)
+        assert (without.returncode, "set GOOGLE_API_KEY in the environment" in without.stderr) == (2, True)
+        refused = quick(*words, cwd=tmp_path, GOOGLE_API_KEY="wrong-key")
+        assert (refused.returncode, "HTTP 403" in refused.stderr) == (1, True)
+    files = [path.read_text() for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert not any("secret-key" in text for text in [*files, done.stderr, refused.stderr])

@@ -8,6 +8,7 @@ from corpus.factchecks import claims, google, json_ld, page, write_lines, write_
 from hypothesis import given
 from hypothesis import strategies as st
 
+from xfact.config import FetchConfig
 from xfact.corpus.claimreview import Rejected, grade, loads, nodes, records, site, text
 from xfact.corpus.crawl import Crawl, read_all
 from xfact.errors import DataError, UserError
@@ -163,7 +164,7 @@ def test_a_folder_of_everything(tmp_path):
     (tmp_path / "latin.jsonl").write_bytes('{"é": 1}'.encode("latin-1"))
     (tmp_path / "notes.txt").write_text("nothing")
     crawl = Crawl()
-    found = read_all(tmp_path, crawl)
+    found = read_all(str(tmp_path), crawl, FetchConfig())
     assert {one.claim for one in found} == {one["claim"] for one in some}
     assert (crawl.files, crawl.ignored) == (9, 1)
     assert crawl.reasons == {"a page without JSON-LD": 2, "broken JSON": 1, "not UTF-8": 1}
@@ -174,12 +175,12 @@ def test_a_folder_of_everything(tmp_path):
 def test_a_page_in_another_character_set(tmp_path, charset):
     text = page(json.dumps(json_ld(ONE | {"claim": "A água é cara"}), ensure_ascii=False)).replace("utf-8", charset)
     (tmp_path / "a.html").write_bytes(text.encode(charset))
-    assert read_all(tmp_path, Crawl())[0].claim == "A água é cara"
+    assert read_all(str(tmp_path), Crawl(), FetchConfig())[0].claim == "A água é cara"
 
 
 def test_input_that_is_not_there_or_holds_nothing_is_one_line(tmp_path):
     with pytest.raises(UserError, match="no such file or folder"):
-        read_all(tmp_path / "none", Crawl())
+        read_all(str(tmp_path / "none"), Crawl(), FetchConfig())
     (tmp_path / "a.json").write_text("{}")
     with pytest.raises(DataError, match=r"no ClaimReview in 1 files \(no ClaimReview 1\); .html"):
-        read_all(tmp_path, Crawl())
+        read_all(str(tmp_path), Crawl(), FetchConfig())

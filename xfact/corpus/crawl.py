@@ -1,4 +1,4 @@
-"""What `input` names, a file or folder of pages, JSON or JSON lines, as reviews one after another."""
+"""What `input` names, pages, JSON or JSON lines in files or on the web, as reviews one after another."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -6,15 +6,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from xfact.config import FetchConfig
 from xfact.corpus.claimreview import Rejected, loads, nodes, records
+from xfact.corpus.online import fetched, is_address
 from xfact.corpus.record import Record
-from xfact.data.tsv import open_bytes
+from xfact.corpus.refused import Refused
+from xfact.data.tsv import lines, open_bytes
 from xfact.errors import DataError, UserError
 from xfact.progress import tracked
 
 PAGES = (".html", ".htm", ".xhtml")
 JSON = (".json", ".jsonld")
 LINES = (".jsonl", ".ndjson")
+ADDRESSES = ".txt"  # one a line, given as input itself
 
 
 @dataclass
@@ -22,12 +26,35 @@ class Crawl:
     """Counts of what was read, and the pieces that gave no record, with the reason."""
 
     files: int = 0
+    fetched: int = 0  # texts from the web
     ignored: int = 0  # files of other kinds
     mended: int = 0  # JSON that had to be
     rejected: list[tuple[str, str]] = field(default_factory=list)  # (place, reason)
 
-    def read(self, path: Path) -> Iterator[Record]:
-        """Every record of a file, or of a folder's files in the order of their names."""
+    def read(self, place: str, fetch: FetchConfig) -> Iterator[Record]:
+        """Every record of an address, of a list of them, of a file, or of a folder's files in the order of names."""
+        path = Path(place)
+        if is_address(place):
+            yield from self.online([place], fetch)
+        elif path.suffix == ADDRESSES and path.is_file():
+            yield from self.online(addresses(path), fetch)
+        else:
+            yield from self.files_of(path)
+
+    def online(self, addresses: list[str], fetch: FetchConfig) -> Iterator[Record]:
+        """The records of what addresses give; one that gives nothing is rejected."""
+        for place, found in fetched(addresses, fetch):
+            if isinstance(found, Refused):
+                self.rejected.append((place, str(found)))
+                continue
+            self.fetched += 1
+            if found.lstrip()[:1] in ("{", "["):
+                yield from self.value(found, place)
+            else:
+                yield from self.page(found.encode("utf-8", "replace"), place)
+
+    def files_of(self, path: Path) -> Iterator[Record]:
+        """Every record of a file or folder."""
         if not path.exists():
             raise UserError(f"input={path}: no such file or folder")
         base = path if path.is_dir() else path.parent
@@ -41,8 +68,8 @@ class Crawl:
             if kind in PAGES:
                 yield from self.page(file.read_bytes(), name)
             elif kind in LINES:
-                with open_bytes(file) as lines:
-                    yield from self.values(((line, f"{name}:{number}") for number, line in enumerate(lines, start=1)))
+                with open_bytes(file) as rows:
+                    yield from self.values(((line, f"{name}:{number}") for number, line in enumerate(rows, start=1)))
             else:
                 with open_bytes(file) as whole:
                     yield from self.values([(whole.read(), name)])
@@ -98,7 +125,8 @@ class Crawl:
         """What was read, in one line."""
         counts = {"mended JSON": self.mended, "files of other kinds": self.ignored, **self.reasons}
         extra = ", ".join(f"{reason} {number:,}" for reason, number in counts.items() if number)
-        return f"{self.files:,} files" + (f" ({extra})" if extra else "")
+        read = [f"{self.files:,} files"] * (not self.fetched) + [f"{self.fetched:,} pages"] * bool(self.fetched)
+        return ", ".join(read) + (f" ({extra})" if extra else "")
 
 
 def suffix(path: Path) -> str:
@@ -125,9 +153,23 @@ def json_ld(content: bytes) -> Iterator[str]:
             yield script.text
 
 
-def read_all(path: Path, crawl: Crawl) -> list[Record]:
+def addresses(path: Path) -> list[str]:
+    """The addresses of a list, one a line; blank lines and comments aside."""
+    found = []
+    for number, line in lines(path):
+        address = line.strip()
+        if address and not address.startswith("#"):
+            if not is_address(address):
+                raise DataError(f"{path}:{number}: {address[:80]!r} is no http or https address")
+            found.append(address)
+    return list(dict.fromkeys(found))
+
+
+def read_all(path: str, crawl: Crawl, fetch: FetchConfig) -> list[Record]:
     """Every record, which must be some."""
-    found = list(tracked(crawl.read(path), "reading"))
+    found = list(tracked(crawl.read(path, fetch), "reading"))
     if not found:
-        raise DataError(f"input={path}: no ClaimReview in {crawl.words()}; .html, .json and .jsonl are read")
+        raise DataError(
+            f"input={path}: no ClaimReview in {crawl.words()}; .html, .json, .jsonl and addresses in a .txt are read"
+        )
     return found

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xfact.config import Config, XfactBuilder
+from xfact.config import Config, FetchConfig, XfactBuilder
 from xfact.corpus import xfact_datasheet, xfact_steps
 from xfact.corpus.cleaning import identifier
 from xfact.corpus.crawl import Crawl, read_all
 from xfact.corpus.datasheet import markdown, record
 from xfact.corpus.near import near_groups
+from xfact.corpus.online import is_address
 from xfact.corpus.ratings import RatingMaps, faults
 from xfact.corpus.record import MISSING, Record, row_of, tsv
 from xfact.corpus.reviews import Review, check_kept, list_csv, read_answers
@@ -57,13 +58,13 @@ class Built:
 
 def build_xfact(config: Config, builder: XfactBuilder) -> None:
     """Write the five splits, what was left out, the lists for a person, and the datasheet."""
-    source, folder = Path(str(config.input)), Path(str(config.output))
-    built = run_steps(source, builder, config.seed)
+    source, folder = str(config.input), Path(str(config.output))
+    built = run_steps(source, builder, config.seed, config.fetch)
     for found in built.reviews:
         check_kept(folder / "review" / found.form.file, found)
     files = split_files(built) | list_files(built)
     files |= datasheet_files(built, facts_of(source, built, builder, config.seed))
-    if source.resolve() in {(folder / name).resolve() for name in files}:
+    if Path(source).resolve() in {(folder / name).resolve() for name in files}:
         raise UserError(f"input={source}: would be overwritten by the file of this name; choose another output")
     for name, content in files.items():
         write_or_remove(folder / name, content)
@@ -72,7 +73,7 @@ def build_xfact(config: Config, builder: XfactBuilder) -> None:
         raise DataError(f"input={source}: no claim is left; {folder}/removed says why")
 
 
-def run_steps(source: Path, builder: XfactBuilder, seed: int) -> Built:
+def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig) -> Built:
     """The reviews through every step."""
     languages, ratings = (read_answers(form, getattr(builder, form.option)) for form in (LANGUAGES, RATINGS))
     old_rows, old_splits = earlier(builder.previous)
@@ -84,7 +85,7 @@ def run_steps(source: Path, builder: XfactBuilder, seed: int) -> Built:
         say(step.words())
         return step.kept
 
-    found = read_all(source, crawl)
+    found = read_all(source, crawl, fetch)
     say(f"{source}: {len(found):,} reviews in {crawl.words()}")
     rows = then(xfact_steps.clean(found, builder.mask))
     rows = then(xfact_steps.languages(rows, builder.leave_out_languages or (), languages, identifier()))
@@ -180,12 +181,13 @@ def near_csv(built: Built) -> str | None:
     return csv_text(Table("", header, rows)) if rows else None
 
 
-def facts_of(source: Path, built: Built, builder: XfactBuilder, seed: int) -> dict[str, Any]:
+def facts_of(source: str, built: Built, builder: XfactBuilder, seed: int) -> dict[str, Any]:
     """From what and how it was built, for the datasheet."""
     crawl = built.crawl
     return {
-        "source": source.name,
+        "source": source if is_address(source) else Path(source).name,
         "files": crawl.files,
+        "pages_fetched": crawl.fetched,
         "files_of_other_kinds": crawl.ignored,
         "json_mended": crawl.mended,
         "pieces_without_a_review": dict(crawl.reasons),
