@@ -6,8 +6,15 @@ import pytest
 
 from xfact.config import AugmentConfig, DataConfig
 from xfact.data.augmentation import training_rows
-from xfact.data.checks import CHECKS, CLAIM, Finding, fact_check_evidence, future_evidence
-from xfact.data.checks import rating_in_claim, rating_in_snippet
+from xfact.data.checks import (
+    CHECKS,
+    CLAIM,
+    Finding,
+    fact_check_evidence,
+    future_evidence,
+    rating_in_claim,
+    rating_in_snippet,
+)
 from xfact.data.corpus import Corpus
 from xfact.data.exclusion import lists_version
 from xfact.schema import COLUMNS, Claim
@@ -34,7 +41,9 @@ def folder(tmp_path):
     """Every split has a clean row, a row with a fact-check as snippet 2 of 2, and a row whose claim has a rating."""
     clean = row(evidence={1: "Nothing to see"}, links={1: "https://x.com"}, claim="Una cosa")
     leaking = row(
-        evidence={1: "A text", 2: "Another"}, links={1: "https://x.com", 2: "https://www.snopes.com/a"}, claim="Due cose"
+        evidence={1: "A text", 2: "Another"},
+        links={1: "https://x.com", 2: "https://www.snopes.com/a"},
+        claim="Due cose",
     )
     rated = row(claim="È falso che tre cose")
     for file in FILES.values():
@@ -45,7 +54,9 @@ def folder(tmp_path):
 def test_a_snippet_is_a_fact_check_by_its_link_or_by_its_text():
     other = "Vaccines contain microchips that follow everybody everywhere."
     claims = [
-        row("t:1", {1: "text", 3: CLAIM_TEXT.upper()}, {1: "https://www.snopes.com/x", 2: "https://pagellapolitica.it"}),
+        row(
+            "t:1", {1: "text", 3: CLAIM_TEXT.upper()}, {1: "https://www.snopes.com/x", 2: "https://pagellapolitica.it"}
+        ),
         row("t:2", {4: "the new tax will raise 40 million", 5: CLAIM_TEXT}, {4: "https://ansa.it"}, claim=other),
         row("t:3", {1: "Nothing of the kind"}, {1: "https://ansa.it/fact"}, claim="A third claim about something"),
     ]

@@ -43,4 +43,6 @@ def test_the_sites_of_the_label_maps_are_in_the_list():
     sites = {path.stem for path in LABEL_MAPS.glob("*.txt")}
     assert sites == set(LANGUAGE_OF)
     roots = set(listed())
-    assert [site for site in sorted(sites) if not any(site == root or site.endswith(f".{root}") for root in roots)] == []
+    assert [
+        site for site in sorted(sites) if not any(site == root or site.endswith(f".{root}") for root in roots)
+    ] == []

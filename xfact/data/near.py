@@ -14,7 +14,7 @@ from scipy import sparse
 from xfact.data.duplicates import normalised
 
 NEAR = 0.8  # on X-Fact's claims this joins rewordings; 0.7 joins claims that share a template too
-ROWS = 2_000  # of the first texts, held against all the others at once
+ROWS = 4_000  # of the first texts, held against all the others at once
 PAIRS = 100_000  # whose cosine is computed at once
 ROUNDING = 1e-9
 
@@ -41,17 +41,18 @@ def near_pairs(first: Sequence[str], others: Sequence[str], threshold: float = N
 
     A text of fewer than four characters is near to none.
     """
-    if not len(first) or not len(others):
-        return Near(np.empty(0, int), np.empty(0, int), np.empty(0))
-    one, other = grams(first), grams(others)
-    rank = np.empty(one.shape[1], np.int32)
-    rank[np.argsort(one.getnnz(axis=0) + other.getnnz(axis=0), kind="stable")] = np.arange(one.shape[1])
-    rare, rare_other = rarest(one, rank, threshold), rarest(other, rank, threshold).T.tocsr()
     found = [Near(np.empty(0, int), np.empty(0, int), np.empty(0))]
-    for start in range(0, len(first), ROWS):
-        shared = (rare[start : start + ROWS] @ rare_other).tocoo()
-        order = np.lexsort((shared.col, shared.row))
-        found += compared(one, other, shared.row[order] + start, shared.col[order], threshold)
+    if len(others):
+        other = grams(others)
+        rank = np.empty(other.shape[1], np.int32)
+        rank[np.argsort(other.getnnz(axis=0), kind="stable")] = np.arange(other.shape[1])
+        rare = rarest(other, rank, threshold).T.tocsr()
+        for start in range(0, len(first), ROWS):
+            one = grams(first[start : start + ROWS])
+            shared = (rarest(one, rank, threshold) @ rare).tocoo()
+            order = np.lexsort((shared.col, shared.row))
+            near = compared(one, other, shared.row[order], shared.col[order], threshold)
+            found += [Near(rows + start, columns, cosine) for rows, columns, cosine in near]
     return Near(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
 
 

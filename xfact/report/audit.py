@@ -49,8 +49,9 @@ def audit(config: Config) -> None:
 
 
 def share(rows: int, whole: int) -> str:
-    """`rows (share%)`."""
-    return f"{rows:,} ({100 * rows / whole:.1f}%)" if whole else f"{rows:,}"
+    """`rows (share%)`, the share with a decimal where it is below ten."""
+    percent = 100 * rows / whole if whole else None
+    return f"{rows:,}" if percent is None else f"{rows:,} ({percent:.{1 if percent < 9.95 else 0}f}%)"
 
 
 def checks_table(splits: Splits, found: Sequence[Count]) -> Table:
@@ -60,7 +61,10 @@ def checks_table(splits: Splits, found: Sequence[Count]) -> Table:
         cells = [share(count.rows[split], len(splits[split])) if split in count.rows else None for split in splits]
         rows.append([count.name, *cells])
         rows += [[f"  {name}", *(numbers.get(split) for split in splits)] for name, numbers in count.more.items()]
-    note = "Claims are nearly equal if the cosine of their sets of character 4-grams is 0.8 or more."
+    note = (
+        "own_label: rows with a rating that is their own label's; snippets_undated: their date, or the claim's and the "
+        "review's, cannot be read. Near: the cosine of two claims' sets of character 4-grams is 0.8 or more."
+    )
     return Table("Rows that a check flags", ["", *splits], rows, note=note)
 
 

@@ -2,7 +2,7 @@
 
 import inspect
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xfact.data.checks import CHECKS, CLAIM, cut_off, dates
@@ -60,12 +60,12 @@ def row_checks(splits: Splits) -> list[Count]:
                 count.flags += [Flag(split, claim, place_name(one.place), one.what) for one in findings]
             if name.startswith("rating"):
                 own = sum(any(one.own for one in findings) for findings in rows)
-                count.more.setdefault("rows with their own label's rating", {})[split] = own
+                count.more.setdefault("own_label", {})[split] = own
             else:
                 snippets = sum(len({one.place for one in findings}) for findings in rows)
                 count.more.setdefault("snippets", {})[split] = snippets
             if name == "future_evidence":
-                count.more.setdefault("snippets that no date tells of", {})[split] = undated(claims)
+                count.more.setdefault("snippets_undated", {})[split] = undated(claims)
         found.append(count)
     return found
 
@@ -112,18 +112,16 @@ def repeated_in_split(splits: Splits, equal: Sequence[Group]) -> Count:
     """A row whose claim stands earlier in its own split: equal but for case, punctuation and white space."""
     count = Count("repeated_in_split", definition(repeated_in_split))
     for split in splits:
-        flags = [flag for group in equal for flag in later_rows(group, split)]
+        members = [rows_of(group, split) for group in equal if group.rows(split)]
+        flags = [Flag(split, claim, "claim", described(claims[0])) for claims in members for claim in claims[1:]]
         count.rows[split] = len(flags)
         count.flags += flags
     return count
 
 
-def later_rows(group: Group, split: str) -> Iterator[Flag]:
-    """The rows of a split beyond the first of their claim."""
-    first, *later = [claim for name, claim in group.members if name == split] or [None]
-    for claim in later:
-        if first and claim:
-            yield Flag(split, claim, "claim", described(first))
+def rows_of(group: Group, split: str) -> list[Claim]:
+    """The group's rows of one split."""
+    return [claim for name, claim in group.members if name == split]
 
 
 def described(claim: Claim) -> str:
@@ -145,7 +143,7 @@ def conflicting_labels(splits: Splits, equal: Sequence[Group]) -> Count:
     count = Count("conflicting_labels", definition(conflicting_labels))
     for split in splits:
         found = [group for group in equal if group.conflicting(split)]
-        members = [[claim for name, claim in group.members if name == split] for group in found]
+        members = [rows_of(group, split) for group in found]
         count.rows[split] = sum(map(len, members))
         count.more.setdefault("claims", {})[split] = len(found)
         for claims in members:
@@ -161,8 +159,8 @@ def equal_in_train(splits: Splits, equal: Sequence[Group]) -> Count:
         if split != "train":
             found = [group for group in equal if group.rows(split) and group.rows("train")]
             for group in found:
-                listed = ", ".join(described(claim) for name, claim in group.members if name == "train")
-                count.flags += [Flag(split, claim, "claim", listed) for name, claim in group.members if name == split]
+                listed = ", ".join(map(described, rows_of(group, "train")))
+                count.flags += [Flag(split, claim, "claim", listed) for claim in rows_of(group, split)]
             count.rows[split] = sum(group.rows(split) for group in found)
             count.more.setdefault("claims", {})[split] = len(found)
     return count
