@@ -1,8 +1,9 @@
 """Texts that are nearly equal: the cosine of their sets of character 4-grams, shared / sqrt(one's * other's).
 
-`pairs` is exact and never compares all with all. Two sets of a and b grams that reach a cosine of t share at least
-t^2 * a grams (since b >= t^2 * a), so the a - ceil(t^2 * a) + 1 rarest grams of the one and of the other have one in
-common (prefix filter: Chaudhuri et al., ICDE 2006; Bayardo et al., WWW 2007). Only texts with such a gram are compared.
+`near_pairs` is exact and does not compare all with all. Two sets of a and b grams that reach a cosine of t share at
+least least(a) = ceil(t^2 * a) grams, since b >= t^2 * a. In any order of grams the first k of those shared have all but
+k of them behind them, so they are among the first a - least(a) + k of the one set and b - least(b) + k of the other.
+Only texts that share k of these, the rarest grams, are compared (prefix filter: Chaudhuri et al., ICDE 2006).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +17,7 @@ from xfact.data.duplicates import normalised
 NEAR = 0.8  # on X-Fact's claims this joins rewordings; 0.7 joins claims that share a template too
 ROWS = 4_000  # of the first texts, held against all the others at once
 PAIRS = 100_000  # whose cosine is computed at once
+SHARED = 8  # k: more make fewer comparisons of longer prefixes
 ROUNDING = 1e-9
 
 
@@ -50,16 +52,23 @@ def near_pairs(first: Sequence[str], others: Sequence[str], threshold: float = N
         for start in range(0, len(first), ROWS):
             one = grams(first[start : start + ROWS])
             shared = (rarest(one, rank, threshold) @ rare).tocoo()
-            order = np.lexsort((shared.col, shared.row))
-            near = compared(one, other, shared.row[order], shared.col[order], threshold)
+            enough = shared.data >= np.minimum(SHARED, least(one, threshold))[shared.row]
+            rows, columns = shared.row[enough], shared.col[enough]
+            order = np.lexsort((columns, rows))
+            near = compared(one, other, rows[order], columns[order], threshold)
             found += [Near(rows + start, columns, cosine) for rows, columns, cosine in near]
     return Near(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
 
 
+def least(sets: sparse.csr_matrix, threshold: float) -> np.ndarray:
+    """Grams that each set shares at least with another at this cosine."""
+    return np.ceil(threshold**2 * np.diff(sets.indptr) - ROUNDING).astype(int)
+
+
 def rarest(sets: sparse.csr_matrix, rank: np.ndarray, threshold: float) -> sparse.csr_matrix:
-    """Of each set the grams of lowest rank, as many as its nearest neighbours must meet."""
+    """Of each set the grams of lowest rank, of which a near set has SHARED too."""
     size = np.diff(sets.indptr)
-    kept = size - np.ceil(threshold**2 * size - ROUNDING).astype(int) + 1
+    kept = size - least(sets, threshold) + SHARED
     row = np.repeat(np.arange(len(size)), size)
     order = np.lexsort((rank[sets.indices], row))
     place = np.arange(len(row)) - np.repeat(sets.indptr[:-1], size)

@@ -31,16 +31,16 @@ def by_site(train: Sequence[Claim], rows: Sequence[Claim]) -> list[str]:
 
 def by_all_fields(train: Sequence[Claim], rows: Sequence[Claim]) -> list[str]:
     """A balanced linear SVM on which language, source, claimant, dates and their years a row has (one-hot)."""
-    from sklearn.feature_extraction import DictVectorizer
+    from sklearn.preprocessing import OneHotEncoder
     from sklearn.svm import LinearSVC
 
     labels = [claim.label for claim in train]
     if len(set(labels)) < 2:
         return by_majority(train, rows)
-    vectorizer = DictVectorizer()
+    encoder = OneHotEncoder(handle_unknown="ignore")
     model = LinearSVC(C=COST, class_weight="balanced", random_state=1)
-    model.fit(vectorizer.fit_transform(map(fields, train)), labels)
-    return [str(label) for label in model.predict(vectorizer.transform(map(fields, rows)))]
+    model.fit(encoder.fit_transform([fields(claim) for claim in train]), labels)
+    return [str(label) for label in model.predict(encoder.transform([fields(claim) for claim in rows]))]
 
 
 PREDICTORS: dict[str, Predictor] = {
@@ -86,10 +86,8 @@ def most_frequent(labels: Counter[str]) -> str:
     return min(labels, key=lambda label: (-labels[label], label))
 
 
-def fields(claim: Claim) -> dict[str, str]:
+def fields(claim: Claim) -> list[str]:
     """The metadata of a row as it stands, and the years of its dates."""
-    values = {name: getattr(claim, name).strip().casefold() for name in METADATA_FIELDS}
-    for name in ("claim_date", "review_date"):
-        year = YEAR.search(values[name])
-        values[f"{name} year"] = year[0] if year else ""
-    return values
+    years = [YEAR.search(date) for date in (claim.claim_date, claim.review_date)]
+    values = [getattr(claim, name).strip().casefold() for name in METADATA_FIELDS]
+    return [*values, *(year[0] if year else "" for year in years)]
