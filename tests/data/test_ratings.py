@@ -2,7 +2,7 @@
 
 import pytest
 
-from xfact.data.ratings import LANGUAGE_OF, WORDS, labels_of, rating_words, ratings
+from xfact.data.ratings import LANGUAGE_OF, WORDS, labels_of, master_map, own_words, rating_words, ratings
 from xfact.schema import LABELS
 
 
@@ -22,6 +22,8 @@ from xfact.schema import LABELS
         ("untrue", "ta", []),
         ("[salah] misleading content", "id", ["misleading content"]),
         ("Waar is het? Onwaar.", "nl", ["onwaar"]),
+        ("[HOAKS] Tidak benar", "id", ["hoaks", "tidak benar"]),
+        ("फ़र्जी दावा", "hi", ["फ़र्जी"]),
         ("false", "xx", []),
         ("", "it", []),
     ],
@@ -42,6 +44,13 @@ def test_the_junk_of_the_maps_is_no_rating():
     assert {"none", "outros", "cinema news twitter", "5", "complete"}.isdisjoint(
         rating for language in set(LANGUAGE_OF.values()) for rating in ratings(language)
     )
+
+
+def test_the_words_of_the_suite_have_a_language_and_a_rating_of_the_master_map():
+    words = own_words()
+    assert len({(language, word) for language, word, _ in words}) == len(words)
+    assert {language for language, _, _ in words} <= set(LANGUAGE_OF.values())
+    assert all(master_map()[english] for _, _, english in words)
 
 
 def test_a_rating_has_the_labels_of_the_master_map():

@@ -1,4 +1,8 @@
-"""The words in which fact-checking sites rate claims, from the authors' label maps, and where a text has them."""
+"""The words in which fact-checking sites rate claims, and where a text has them.
+
+From the authors' label maps, and from rating_words.tsv: forms and words that the maps lack and fact-checks use, chosen
+for this suite (a language a line, the word, its English rating).
+"""
 
 import re
 import unicodedata
@@ -8,6 +12,7 @@ from xfact.config import PACKAGE
 
 LABEL_MAPS = PACKAGE / "data" / "label_maps"
 MASTER = "master_mapping"
+OWN_WORDS = PACKAGE / "data" / "rating_words.tsv"
 # The language of the sites that have a map (paper, Table 6; the last five are not in it).
 LANGUAGE_OF = {
     "aajtak.in": "hi", "agi.it": "it", "aosfatos.org": "pt", "cekfakta.com": "id", "cekfakta.tempo.co": "id",
@@ -48,13 +53,13 @@ def patterns() -> dict[str, re.Pattern[str]]:
 
 @cache
 def ratings(language: str) -> dict[str, set[str]]:
-    """The ratings of a language's sites, in words -> their labels.
+    """The ratings of a language, in words -> their labels.
 
     Left out of the maps: values under `other`, links, numbers, entries of more than five words (sentences on one
     claim), and what is an everyday word in any text (`waar`, Dutch for true and for where).
     """
     master = master_map()
-    known: dict[str, set[str]] = {}
+    known = {in_words(word): set(master[english]) for code, word, english in own_words() if code == language}
     for site in (site for site, code in LANGUAGE_OF.items() if code == language):
         for line in (LABEL_MAPS / f"{site}.txt").read_text(encoding="utf-8").splitlines():
             original, _, english = line.partition("\t")
@@ -63,6 +68,11 @@ def ratings(language: str) -> dict[str, set[str]]:
             if is_rating(rating, english) and rating not in EVERYDAY.get(language, ()):
                 known.setdefault(rating, set()).update(master.get(english, ()))
     return known
+
+
+def own_words() -> list[list[str]]:
+    """Language, word and English rating of each line of rating_words.tsv."""
+    return [line.split("\t") for line in OWN_WORDS.read_text(encoding="utf-8").splitlines()]
 
 
 def is_rating(rating: str, english: str) -> bool:
