@@ -14,7 +14,7 @@ from xfact.schema import LABELS
         ("C'eri quasi, anzi vero (e falso).", "it", ["c eri quasi", "vero", "falso"]),
         ("To fałsz, fałsz!", "pl", ["fałsz"]),
         ("Skoro istina", "sr", ["skoro istina"]),
-        ("ეს ტყუილია", "ka", []),
+        ("ეს ტყუილიც", "ka", []),
         ("ეს ტყუილი.", "ka", ["ტყუილი"]),
         ("نیمه‌درست", "fa", ["نیمه درست"]),
         ("Bu YANLIŞ bilgi", "tr", ["yanliş"]),
