@@ -1,12 +1,14 @@
 """Dates as files, links and search engines write them: each is read as the days that it may mean, none is guessed."""
 
+import sys
 from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xfact.data.dates import Days, leading_date, link_date, read_date
+from xfact.data.dates import Days, leading_date, link_date, read_date, word_parser
+from xfact.errors import UserError
 
 DAY = Days(date(2020, 5, 17), date(2020, 5, 17))
 MAY = Days(date(2020, 5, 1), date(2020, 5, 31))
@@ -106,6 +108,14 @@ def test_later_is_later_in_every_reading():
     assert not DAY.after(MAY)
     assert not DAY.after(DAY)
     assert Days(date(2020, 6, 1), date(2020, 6, 30)).after(MAY)
+
+
+def test_without_dateparser_a_date_in_words_is_an_error_that_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dateparser.date", None)
+    word_parser.cache_clear()
+    with pytest.raises(UserError, match=r"pip install 'xfact\[corpus\]'"):
+        read_date("18 juni 2021", "nl")
+    assert read_date("2021-06-18", "nl") is not None
 
 
 @given(st.text(max_size=40), st.sampled_from(["it", "en", "sr", "xx", ""]))
