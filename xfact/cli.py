@@ -34,6 +34,7 @@ TASKS = {
     "evaluate": "xfact.runs.evaluate:evaluate",
     "predict": "xfact.predict:predict",
     "stats": "xfact.report.stats:stats",
+    "audit": "xfact.report.audit:audit",
     "report": "xfact.report.report:report",
     "compare": "xfact.report.compare:compare",
     "status": "xfact.report.status:status",

@@ -12,13 +12,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from xfact.errors import UserError
 from xfact.schema import LABELS, SNIPPETS, canonical_label
 
 MetadataField = Literal["language", "site", "claimant", "claim_date", "review_date"]
 METADATA_FIELDS = get_args(MetadataField)
+Check = Literal["fact_check_evidence", "future_evidence", "rating_in_claim", "rating_in_snippet"]
 
 RUNS = ("train", "lm")  # tasks that make a run's folder
 SHORTEST = 4  # max_length: a token beside the three special ones of a pair
@@ -65,6 +76,12 @@ Label = Annotated[str, BeforeValidator(_label)]
 Labels = Annotated[list[Label] | None, BeforeValidator(lambda v: v if v is None else _text(v))]
 Languages = Annotated[list[str] | None, BeforeValidator(lambda v: v if v is None else _language(v))]
 Sites = Annotated[list[str] | None, BeforeValidator(lambda v: v if v is None else _listed(v))]
+# In one order and None for an empty list, so that what is the same is one run.
+Checks = Annotated[
+    list[Check] | None,
+    BeforeValidator(lambda v: v if v is None else _listed(v)),
+    AfterValidator(lambda v: sorted(set(v)) if v else None),
+]
 Tag = Annotated[str, BeforeValidator(str), Field(min_length=1, max_length=64)]
 Tags = Annotated[list[Tag], BeforeValidator(_listed)]
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
@@ -87,6 +104,15 @@ class DataConfig(Section):
     leave_out_sites: Sites = None
     train_rows: int | None = Field(None, ge=1, strict=True)  # of a fixed draw from the rows of train that pass
     bad_rows: Literal["error", "drop"] = "error"
+    exclude: Checks = None  # rows that these checks flag
+    exclude_what: Literal["rows", "snippets"] = "rows"  # the rows, or their flagged snippets alone
+
+    @field_validator("exclude_what")
+    @classmethod
+    def _of_snippets(cls, value: str, info: ValidationInfo) -> str:
+        if value == "snippets" and "rating_in_claim" in (info.data.get("exclude") or ()):
+            raise ValueError("data.exclude has rating_in_claim, which is in no snippet; leave it out, or rows")
+        return value
 
 
 class AugmentConfig(Section):

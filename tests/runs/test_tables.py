@@ -35,6 +35,7 @@ DIFFERENT = [
     ({"data.train_rows": 500}, "train_rows=500", None),
     ({"data.leave_out_languages": ["ar"]}, "leave_out_languages=ar", None),
     ({"data.limit": 48}, "limit=48", None),
+    ({"data.exclude": ["future_evidence"]}, "exclude=future_evidence", None),
     ({"evidence.within": "language"}, "within=language", "within=site"),
     ({"optim.lr": 0.001}, "lr=0.001", "lr=2e-05"),
     ({"optim.class_weights": "balanced"}, "class_weights=balanced", "class_weights=none"),

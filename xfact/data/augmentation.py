@@ -19,6 +19,9 @@ def training_rows(corpus: Corpus, augment: AugmentConfig, file: str) -> tuple[li
     kept = [claim for claim in added if corpus.data.labels is None or claim.label in corpus.data.labels]
     if len(kept) < len(added):
         dropped["by data.labels"] = len(added) - len(kept)
+    emptied = Counter(report.emptied)
+    kept = list(corpus.checked(kept, dropped, emptied))
+    report.emptied = dict(emptied)
     report.added, report.not_added = {"PolitiFact": len(kept)}, dict(dropped)
     left_out = ", ".join(f"{n:,} {why}" for why, n in sorted(dropped.items())) or "none"
     say(f"augment=politifact: {len(kept):,} rows added to train; left out: {left_out}")

@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +17,7 @@ from xfact.screen import say, warn
 
 Role = Literal["train", "dev", "test"]  # what a file is read for: some of data's keys leave test sets whole
 
+LOOK = 200  # rows at once in search of one that passes
 EMBEDDED = {"sample": PACKAGE / "data" / "sample", "claims": PACKAGE / "data" / "claims"}
 CAVEATS = {
     "sample": [
@@ -42,6 +44,7 @@ class FileReport:
     rows: int = 0  # rows seen, kept or not
     kept: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
+    emptied: dict[str, int] = field(default_factory=dict)  # snippets taken out of rows that are kept, by reason
     counts: str = "other"  # against the paper's: official, swallowed, other
     added: dict[str, int] = field(default_factory=dict)  # rows from augmentation, by source
     not_added: dict[str, int] = field(default_factory=dict)  # rows of the augmentation's files left out, by reason
@@ -51,6 +54,8 @@ class FileReport:
         text = f"{self.file}: {self.rows:,} rows, {self.kept:,} kept"
         if self.dropped:
             text += " (left out: " + ", ".join(f"{n:,} {why}" for why, n in sorted(self.dropped.items())) + ")"
+        if self.emptied:
+            text += " (snippets emptied: " + ", ".join(f"{n:,} {why}" for why, n in sorted(self.emptied.items())) + ")"
         if self.added:
             text += " (added: " + ", ".join(f"{n:,} {what}" for what, n in sorted(self.added.items())) + ")"
         return text
@@ -99,13 +104,15 @@ class Corpus:
         """Why there is no row of this file: it is not there, or the filters leave none; None if there are rows."""
         if not self.has(file):
             return f"data.source={self.data.source} has no {file}"
-        keys = ["languages", "sites", "labels", *([] if role == "test" else ["leave_out_languages", "leave_out_sites"])]
+        keys = ["languages", "sites", "labels", "exclude"]
+        keys += [] if role == "test" else ["leave_out_languages", "leave_out_sites"]
         filters = [key for key in keys if getattr(self.data, key) is not None]
         if not filters:
             return None
-        claims = self.rows(file, Counter())
-        if next(self.filtered(claims, Counter(), role), None):
-            return None
+        claims = self.passing(self.rows(file, Counter()), Counter(), role)
+        while part := list(islice(claims, LOOK)):  # the first rows tell, as a rule: checks of all take seconds
+            if list(self.checked(part, Counter(), Counter())):
+                return None
         return f"{' and '.join(f'data.{key}' for key in filters)} leave no row of {file}"
 
     def version(self, file: str) -> str:
@@ -140,16 +147,37 @@ class Corpus:
         )
         if role == "train":
             self.check_left_out(file, claims)
-        kept = list(self.filtered(claims, dropped, role))
+        emptied: Counter[str] = Counter()
+        kept = list(self.filtered(claims, dropped, role, emptied))
         if role == "train" and self.data.train_rows is not None:
             kept = self.drawn(kept, self.data.train_rows, dropped)
-        report.kept, report.dropped = len(kept), dict(dropped)
+        report.kept, report.dropped, report.emptied = len(kept), dict(dropped), dict(emptied)
         return kept, report
 
-    def filtered(self, claims: Iterable[Claim], dropped: Counter[str], role: Role = "test") -> Iterator[Claim]:
-        """Claims that pass the filters, the rest counted."""
-        data, kept = self.data, 0
-        fitting = role != "test"
+    def filtered(
+        self, claims: Iterable[Claim], dropped: Counter[str], role: Role, emptied: Counter[str]
+    ) -> Iterator[Claim]:
+        """Claims that pass the filters and the checks of data.exclude, the rest counted."""
+        passing = self.checked(self.passing(claims, dropped, role), dropped, emptied)
+        for number, claim in enumerate(passing):
+            if self.data.limit is not None and number >= self.data.limit:
+                dropped["by data.limit"] += 1
+            else:
+                yield claim
+
+    def checked(self, claims: Iterable[Claim], dropped: Counter[str], emptied: Counter[str]) -> Iterable[Claim]:
+        """The claims without what data.exclude leaves out, rows or snippets, counted."""
+        if self.data.exclude is None:
+            return claims
+        from xfact.data.exclusion import without_rows, without_snippets
+
+        if self.data.exclude_what == "rows":
+            return without_rows(list(claims), self.data.exclude, dropped)
+        return without_snippets(list(claims), self.data.exclude, emptied)
+
+    def passing(self, claims: Iterable[Claim], dropped: Counter[str], role: Role) -> Iterator[Claim]:
+        """Claims of the languages, sources and labels that data keeps, the rest counted."""
+        data, fitting = self.data, role != "test"
         for claim in claims:
             if data.languages is not None and claim.language.strip() not in data.languages:
                 dropped["by data.languages"] += 1
@@ -161,10 +189,7 @@ class Corpus:
                 dropped["by data.leave_out_languages"] += 1
             elif fitting and claim.site.strip() in (data.leave_out_sites or ()):
                 dropped["by data.leave_out_sites"] += 1
-            elif data.limit is not None and kept >= data.limit:
-                dropped["by data.limit"] += 1
             else:
-                kept += 1
                 yield claim
 
     def check_left_out(self, file: str, claims: list[Claim]) -> None:

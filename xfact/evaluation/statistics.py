@@ -18,11 +18,10 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import binomtest, permutation_test, t
-from sklearn.feature_extraction.text import HashingVectorizer
 
 from xfact.data.duplicates import normalised
+from xfact.data.near import NEAR, near_pairs
 
-NEAR = 0.8  # on X-Fact's claims this joins rewordings; 0.7 joins claims that share a template too
 ARRANGEMENTS = 200_000  # method_test is exact up to these: ten seeds against ten have 184,756
 BLOCK = 4_000_000  # numbers in memory at once: 32 MB
 ROUNDING = 1e-12  # scores of two arrangements that differ by less are equal
@@ -72,10 +71,10 @@ def near_duplicates(claims: Sequence[str], threshold: float = NEAR) -> np.ndarra
     if not len(claims):
         raise ValueError("no claims to group")
     texts, text = np.unique(np.array([normalised(claim) for claim in claims], dtype=object), return_inverse=True)
-    options = {"binary": True, "alternate_sign": False, "lowercase": False}
-    grams = HashingVectorizer(analyzer="char", ngram_range=(4, 4), norm="l2", **options).transform(texts)
-    near = sparse.vstack([grams[part] @ grams.T >= threshold for part in parts(len(texts), len(texts))])
-    _, component = connected_components(near, directed=False)
+    near = near_pairs(texts.tolist(), texts.tolist(), threshold)
+    shape = (len(texts), len(texts))
+    graph = sparse.coo_matrix((np.ones(len(near.first), bool), (near.first, near.other)), shape)
+    _, component = connected_components(graph, directed=False)
     _, first, group = np.unique(component[text], return_index=True, return_inverse=True)
     return first.argsort().argsort()[group]
 

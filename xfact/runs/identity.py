@@ -22,15 +22,19 @@ TRAINER_KEYS = {"max_epochs", "precision"}
 
 def identity(config: Config, corpus: Corpus) -> dict[str, Any]:
     """What determines the result of a run, as plain JSON."""
-    fit = config.split["fit"]
+    fit, data = config.split["fit"], config.data
     parts: dict[str, Any] = {
         "seed": config.seed,
-        "data": config.data.model_dump(exclude_defaults=True, exclude={"source"}),
+        "data": data.model_dump(exclude_defaults=True, exclude={"source", *([] if data.exclude else ["exclude_what"])}),
         "files": {role: corpus.version(fit[role]) for role in ("train", "dev")},
         "inputs": config.model_dump(include={"metadata", "metadata_fields", "missing"}, exclude_defaults=True),
         "evidence": config.evidence.model_dump(exclude_defaults=True),
         "model": model_identity(config.model),
     }
+    if data.exclude:
+        from xfact.data.exclusion import lists_version  # scipy, which --help need not wait for
+
+        parts["checks"] = lists_version()
     if config.augment.name != "none":
         parts["augment"] = {"name": config.augment.name, "version": politifact.version(config.augment)}
     if config.uses_encoder:
@@ -44,12 +48,11 @@ def identity(config: Config, corpus: Corpus) -> dict[str, Any]:
 
 
 def settings(parts: dict[str, Any]) -> dict[str, Any]:
-    """An identity without its seed, as dotted key -> value: runs with the same settings are seeds of one row."""
+    """An identity without its seed and lists, as dotted key -> value: runs of the same settings are seeds of a row."""
     flat: dict[str, Any] = {}
     for key, value in parts.items():
         flat |= {f"{key}.{name}": each for name, each in value.items()} if isinstance(value, dict) else {key: value}
-    del flat["seed"]
-    return flat
+    return {key: value for key, value in flat.items() if key not in ("seed", "checks")}
 
 
 def model_identity(model: dict[str, Any]) -> dict[str, Any]:

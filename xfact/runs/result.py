@@ -44,6 +44,7 @@ class Rows(Strict):
     dropped: dict[str, int]
     added: dict[str, int]
     not_added: dict[str, int]
+    emptied: dict[str, int] = Field(default_factory=dict)  # snippets taken out of rows that are kept
 
 
 class Result(Strict):
