@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -11,6 +12,7 @@ import pandas as pd
 
 from xfact.errors import DataError, UserError
 from xfact.files import temporary
+from xfact.schema import SNIPPETS, Claim
 from xfact.screen import warn
 
 FORMATS = (".tsv", ".csv", ".jsonl", ".parquet")
@@ -35,6 +37,44 @@ def read_claims(place: str, stdin: IO[bytes]) -> list[Row]:
     if path.suffix == ".parquet":
         return read_parquet(path)
     return read_text(path.read_bytes(), place, suffix=path.suffix)
+
+
+def as_claim(given: str | Mapping[str, Any], number: int) -> Claim:
+    """A claim of a text or of a mapping by column; absent columns are empty."""
+    if not isinstance(given, str | Mapping):
+        raise DataError(f"claim {number}: {given!r} is neither a text nor a mapping with `claim`")
+    fields = {"claim": given} if isinstance(given, str) else given
+
+    def text(column: str) -> str:
+        value = fields.get(column)
+        return "" if value is None else str(value)
+
+    if not text("claim").strip():
+        raise DataError(f"claim {number}: the claim is empty or its column `claim` is missing")
+    if broken := [column for column in fields if not is_unicode(text(column))]:
+        raise DataError(f"claim {number}: {broken[0]} holds a lone surrogate, which is no character")
+    places = range(1, SNIPPETS + 1)
+    return Claim(
+        id=text("id") or str(number),
+        language=text("language"),
+        site=text("site"),
+        evidence=tuple(text(f"evidence_{place}") for place in places),
+        links=tuple(text(f"link_{place}") for place in places),
+        claim_date=text("claimDate"),
+        review_date=text("reviewDate"),
+        claimant=text("claimant"),
+        claim=text("claim"),
+        label="",
+    )
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written: Python strings may hold halves of surrogate pairs."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def read_table(path: Path, column: str | None = None) -> list[Row]:

@@ -32,6 +32,8 @@ TASKS = {
     "build": "xfact.corpus.build:build",
     "evaluate": "xfact.runs.evaluate:evaluate",
     "predict": "xfact.predict:predict",
+    "match": "xfact.match:match",
+    "sufficiency": "xfact.corpus.sufficiency:sufficiency",
     "stats": "xfact.report.stats:stats",
     "report": "xfact.report.report:report",
     "compare": "xfact.report.compare:compare",
@@ -41,6 +43,8 @@ PATHS = {"out", "run", "runs", "a", "b", "input", "output", "data.source", "augm
 PATHS |= {"lm.data", "lm.model", "lm.tokenizer", "lm.prompt", "lm.trained_on"}
 PATHS |= {f"builder.{name}" for name in ("verdicts", "quotations", "rewritten", "dates", "parties", "macro_areas")}
 PATHS |= {"builder.revised"}
+PATHS |= {"sufficiency.pages"}
+PATH_LISTS = {"sufficiency.answers"}
 GLOBAL_GROUPS = {"task", "preset", "variant", "experiments"}  # their keys are not under the group's name
 OUTCOMES = "outcomes.jsonl"  # in the folder that the processes of a command share
 
@@ -114,10 +118,19 @@ def quoted(word: str, sweep: bool) -> str:
     key, equals, value = word.partition("=")
     if value == "null" and key.isidentifier() and (conf_folder() / key).is_dir():
         return f"~{key}"  # Hydra's way to choose nothing of a group
-    if not equals or key.lstrip("+") not in PATHS or value in ("", "null", "???") or value[0] in "'\"":
+    if key in PATH_LISTS and re.fullmatch(r"\[.+\]", value):
+        return f"{key}=[" + ",".join(quoted_path(part.strip()) for part in value[1:-1].split(",")) + "]"
+    if not equals or key.lstrip("+") not in PATHS | PATH_LISTS or value in ("", "null", "???") or value[0] in "'\"":
         return word
     values = value.split(",") if sweep else [value]
-    return f"{key}=" + ",".join(quote(str(Path(v).expanduser()) if v.startswith("~") else v) for v in values)
+    return f"{key}=" + ",".join(map(quoted_path, values))
+
+
+def quoted_path(path: str) -> str:
+    """A path as a string literal, with ~ expanded; one in quotes already as it is."""
+    if path[:1] in ("'", '"'):
+        return path
+    return quote(str(Path(path).expanduser()) if path.startswith("~") else path)
 
 
 def quote(value: str) -> str:
@@ -284,6 +297,11 @@ def known_keys() -> list[str]:
         package = re.match(r"# @package (\S+)", text)
         place = package.group(1) if package else path.parent.name
         keys |= {f"{place}.{key}" for key in yaml.safe_load(text) if path.parent.name not in GLOBAL_GROUPS}
+    for path in conf_folder().glob("task/*.yaml"):
+        sections = yaml.safe_load(path.read_text(encoding="utf-8"))
+        keys |= {
+            f"{section}.{key}" for section, values in sections.items() if isinstance(values, dict) for key in values
+        }
     for section, values in yaml.safe_load((conf_folder() / "config.yaml").read_text(encoding="utf-8")).items():
         keys |= {f"{section}.{key}" for key in values} if isinstance(values, dict) and section != "hydra" else set()
     for path in conf_folder().glob("hydra/launcher/*.yaml"):

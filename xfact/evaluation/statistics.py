@@ -64,6 +64,18 @@ class Test:
     exact: bool  # whether these are all
 
 
+def wilson(hits: int, rows: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval for a proportion of independent rows."""
+    interval = binomtest(hits, rows).proportion_ci(level, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def four_grams(claims: Sequence[str]) -> sparse.csr_matrix:
+    """Sets of character 4-grams of normalised claims, as rows of length 1 whose products are cosines."""
+    options = {"binary": True, "alternate_sign": False, "lowercase": False}
+    return HashingVectorizer(analyzer="char", ngram_range=(4, 4), norm="l2", **options).transform(claims)
+
+
 def near_duplicates(claims: Sequence[str], threshold: float = NEAR) -> np.ndarray:
     """Group of each row, numbered by first row: claims equal when `normalised`, or near, and what they chain together.
 
@@ -72,8 +84,7 @@ def near_duplicates(claims: Sequence[str], threshold: float = NEAR) -> np.ndarra
     if not len(claims):
         raise ValueError("no claims to group")
     texts, text = np.unique(np.array([normalised(claim) for claim in claims], dtype=object), return_inverse=True)
-    options = {"binary": True, "alternate_sign": False, "lowercase": False}
-    grams = HashingVectorizer(analyzer="char", ngram_range=(4, 4), norm="l2", **options).transform(texts)
+    grams = four_grams(texts)
     near = sparse.vstack([grams[part] @ grams.T >= threshold for part in parts(len(texts), len(texts))])
     _, component = connected_components(near, directed=False)
     _, first, group = np.unique(component[text], return_index=True, return_inverse=True)
