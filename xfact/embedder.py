@@ -17,7 +17,7 @@ from xfact.data.text import TextOptions
 from xfact.data.tokens import Tokeniser
 from xfact.errors import UserError
 from xfact.models import store
-from xfact.models.encoder import WEIGHTS, Encoder, new_encoder
+from xfact.models.encoder import Encoder, has_weights, new_encoder
 from xfact.models.verifier import Verifier
 from xfact.runs.evaluate import alone
 from xfact.runs.fitting import outputs
@@ -68,10 +68,10 @@ def embedder_of(config: Config) -> Embedder:
         return Embedder(store.load(place, card).encoder, tokeniser)
     name, pooling = config.encoder.name, config.encoder.pooling
     folder = encoder_folder(name)
-    if folder is not None and not any((folder / weights).is_file() for weights in WEIGHTS):
+    if folder is not None and not has_weights(folder):
         raise UserError(
             f"encoder.name={name}: has no trained weights, and vectors of random ones mean little; give run=<a finished "
-            "run's folder>, or encoder.name=<a pre-trained encoder>"
+            "run>, or encoder.name=<a pre-trained encoder>"
         )
     if pooling in ("tanh", "pooler"):
         raise UserError(f"encoder.pooling={pooling}: match by mean or cls; a pooler is trained for something else")
