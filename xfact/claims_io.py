@@ -217,14 +217,19 @@ def with_column(rows: list[Row], place: str, header: list[str] | None, column: s
     return rows
 
 
+def check_output(place: str) -> None:
+    """UserError unless a table can be written in the format of the place's name."""
+    if place != "-" and Path(place).suffix not in FORMATS:
+        raise UserError(f"output={place}: the name must end in {', '.join(FORMATS)}, or be - for standard output")
+
+
 def write_table(table: pd.DataFrame, place: str) -> None:
     """Verdicts as TSV on standard output (`-`), or to a file in the format of its name, whole or not at all."""
     if place == "-":
         sys.stdout.write(tsv(table))
         return
+    check_output(place)
     path = Path(place)
-    if path.suffix not in FORMATS:
-        raise UserError(f"output={place}: the name must end in {', '.join(FORMATS)}, or be - for standard output")
     with temporary(path) as unfinished:
         if path.suffix == ".parquet":
             table.to_parquet(unfinished, index=False)

@@ -70,8 +70,8 @@ def embedder_of(config: Config) -> Embedder:
     folder = encoder_folder(name)
     if folder is not None and not has_weights(folder):
         raise UserError(
-            f"encoder.name={name}: has no trained weights, and vectors of random ones mean little; give run=<a finished "
-            "run>, or encoder.name=<a pre-trained encoder>"
+            f"encoder.name={name}: has no trained weights, and vectors of random ones mean little; give "
+            "run=<a finished run>, or encoder.name=<a pre-trained encoder>"
         )
     if pooling in ("tanh", "pooler"):
         raise UserError(f"encoder.pooling={pooling}: match by mean or cls; a pooler is trained for something else")

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from xfact.claims_io import as_claim, read_claims, write_table
+from xfact.claims_io import as_claim, check_output, read_claims, write_table
 from xfact.config import Config, MatchConfig
-from xfact.corpus.dates import iso_date
+from xfact.corpus.iso_dates import iso_date
 from xfact.data.corpus import Corpus, read_all, split_files
 from xfact.data.duplicates import normalised
 from xfact.data.tsv import content_hash
@@ -29,6 +29,8 @@ COLUMNS = (
 
 def match(config: Config) -> None:
     """Read input=, rank the fact-checks of data for each claim, write the first match.k to output=."""
+    output = config.output or "-"
+    check_output(output)
     corpus = Corpus(config.data)
     claims = asked(config, corpus)
     checks = [(split, check) for split, rows in read_all(corpus, config.split).items() for check in rows]
@@ -42,8 +44,10 @@ def match(config: Config) -> None:
         found.append(matches(claim, best, checks))
     columns = [name for name in COLUMNS if name != "ranks" or len(rankers) > 1]
     table = pd.DataFrame([row for rows in found for row in rows], columns=columns)
-    write_table(table, config.output or "-")
-    show(config, found)
+    write_table(table, output)
+    show(found)
+    if output != "-":
+        say(f"matches: {output}")
 
 
 def asked(config: Config, corpus: Corpus) -> list[Claim]:
@@ -143,12 +147,10 @@ def alike(claim: str, others: list[str]) -> list[tuple[str, float]]:
     return found
 
 
-def show(config: Config, found: list[list[dict[str, object]]]) -> None:
+def show(found: list[list[dict[str, object]]]) -> None:
     """What was found."""
     exact, near = (sum(any(row["match"] == kind for row in rows) for rows in found) for kind in ("exact", "near"))
     say(
         f"{len(found):,} claims, {sum(map(len, found)):,} matches; claims with an exact match {exact:,}, with a near "
         f"one {near:,}, without any match {sum(not rows for rows in found):,}"
     )
-    if config.output not in (None, "-"):
-        say(f"matches: {config.output}")

@@ -5,13 +5,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xfact.config import Config
+from xfact.config import Config, TrainerConfig
 from xfact.files import temporary, temporary_folder
 from xfact.schema import Claim
 from xfact.screen import say
+
+if TYPE_CHECKING:
+    from xfact.embedder import Embedder
 
 Ranker = Callable[[int], np.ndarray]  # number of a claim -> scores of all fact-checks, the higher the nearer
 
@@ -19,11 +23,12 @@ Ranker = Callable[[int], np.ndarray]  # number of a claim -> scores of all fact-
 def rankers_of(config: Config, claims: list[Claim], checks: list[Claim]) -> dict[str, Ranker]:
     """Those that match.by names."""
     cache = Path(config.out).absolute() / ".cache" / "match"
+    embedder = None if config.match.by == "bm25" else loaded(config)
     rankers = {}
     if config.match.by != "encoder":
         rankers["bm25"] = lexical(claims, checks, cache)
-    if config.match.by != "bm25":
-        rankers["encoder"] = semantic(config, claims, checks, cache)
+    if embedder is not None:
+        rankers["encoder"] = semantic(embedder, config.trainer, claims, checks, cache)
     return rankers
 
 
@@ -40,18 +45,24 @@ def lexical(claims: list[Claim], checks: list[Claim], cache: Path) -> Ranker:
     return lambda number: index.scores(claims[number].claim)
 
 
-def semantic(config: Config, claims: list[Claim], checks: list[Claim], cache: Path) -> Ranker:
-    """The cosine of an encoder's vectors."""
+def loaded(config: Config) -> "Embedder":
+    """The encoder that is asked."""
     from xfact.embedder import embedder_of
     from xfact.runs.lightning import prepare
 
     prepare(config.seed, config.trainer.threads)
-    embedder = embedder_of(config)
+    return embedder_of(config)
+
+
+def semantic(
+    embedder: "Embedder", trainer: TrainerConfig, claims: list[Claim], checks: list[Claim], cache: Path
+) -> Ranker:
+    """The cosine of an encoder's vectors."""
     path = cache / f"vectors-{digest(embedder.fingerprint(), [check.claim for check in checks])}.npy"
     if not path.is_file():
         with indexing("encoder", path), temporary(path) as unfinished, unfinished.open("wb") as file:
-            np.save(file, embedder.vectors(checks, config.trainer), allow_pickle=False)
-    known, asked = np.load(path, mmap_mode="r", allow_pickle=False), embedder.vectors(claims, config.trainer)
+            np.save(file, embedder.vectors(checks, trainer), allow_pickle=False)
+    known, asked = np.load(path, mmap_mode="r", allow_pickle=False), embedder.vectors(claims, trainer)
     return lambda number: known @ asked[number]
 
 

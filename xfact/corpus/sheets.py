@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from xfact.data.text import MISSING
 from xfact.errors import DataError, UserError
 from xfact.lm.veryfit import text
 from xfact.schema import Claim
+from xfact.screen import say
 
 QUESTIONS = ("snippets_suffice", "pages_suffice")
 TO_FILL = (*QUESTIONS, "note")
@@ -30,20 +31,26 @@ class Page:
     text: str
 
 
-def read_pages(place: str | None) -> dict[str, list[Page]]:
-    """Claim id -> what was retrieved for it, by rank."""
+def read_pages(place: str | None, known: Container[str]) -> dict[str, list[Page]]:
+    """Claim's id -> what was retrieved for it, by rank; DataError if none of it is for the known claims."""
     found: dict[str, dict[int, Page]] = defaultdict(dict)
     if place is None:
         return {}
     path = Path(place)
-    for number, row in enumerate(read_table(path, "id"), start=1):
+    for number, row in enumerate(read_table(path, "claim"), start=1):
         try:
             rank = int(row["rank"])
         except (KeyError, TypeError, ValueError):
-            raise DataError(f"{path}: row {number}: rank={row.get('rank')!r} is no number") from None
-        values = [text(row.get(name)) for name in ("link", "title", "snippet", "text")]
-        found[text(row["id"])][rank] = Page(*values)
-    return {claim: [pages[rank] for rank in sorted(pages)] for claim, pages in found.items()}
+            raise DataError(f"{path}: row {number}: rank {row.get('rank')!r} is no number") from None
+        values = [text(row.get(name)) for name in ("link", "title", "snippet")]
+        found[text(row["claim"])][rank] = Page(*values, text(row.get("text")) or text(row.get("passage")))
+    pages = {claim: [ranks[rank] for rank in sorted(ranks)] for claim, ranks in found.items() if claim in known}
+    if not pages:
+        first = next(iter(found))
+        raise DataError(f"{path}: its claims ({first}, ...) are none of the data's; give the data= that they are of")
+    if len(pages) < len(found):
+        say(f"{path}: {len(found) - len(pages):,} of its {len(found):,} claims are not among those of the data")
+    return pages
 
 
 def draw(claims: Iterable[Claim], pages: Mapping[str, list[Page]], number: int, seed: int) -> tuple[list[Claim], int]:

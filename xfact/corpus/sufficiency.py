@@ -32,7 +32,7 @@ def sufficiency(config: Config) -> None:
         raise UserError(
             "task=sufficiency: a file is needed as output=<name>.csv, or filled sheets as sufficiency.answers"
         )
-    pages = read_pages(options.pages)
+    pages = read_pages(options.pages, claims)
     drawn, without = draw(claims.values(), pages, options.claims, config.seed)
     rows = rows_of(drawn, pages, options.show_label)
     paths = sheets(Path(config.output), options.annotators)
