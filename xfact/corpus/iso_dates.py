@@ -28,7 +28,7 @@ def iso_date(text: str, language: str) -> str | None:
         import dateparser
     settings = {"STRICT_PARSING": True, "PARSERS": ["absolute-time"]}
     try:
-        day = dateparser.parse(text, languages=[language], settings=settings)  # type: ignore[arg-type]
+        day = dateparser.parse(text, languages=[language], settings=settings)
     except ValueError:  # a language that dateparser does not know
         return None
     return None if day is None else day.date().isoformat()

@@ -42,8 +42,10 @@ def read_pages(place: str | None, known: Container[str]) -> dict[str, list[Page]
             rank = int(row["rank"])
         except (KeyError, TypeError, ValueError):
             raise DataError(f"{path}: row {number}: rank {row.get('rank')!r} is no number") from None
-        values = [text(row.get(name)) for name in ("link", "title", "snippet")]
-        found[text(row["claim"])][rank] = Page(*values, text(row.get("text")) or text(row.get("passage")))
+        link, title, snippet, whole, passage = (
+            text(row.get(name)) for name in ("link", "title", "snippet", "text", "passage")
+        )
+        found[text(row["claim"])][rank] = Page(link, title, snippet, whole or passage)
     pages = {claim: [ranks[rank] for rank in sorted(ranks)] for claim, ranks in found.items() if claim in known}
     if not pages:
         first = next(iter(found))

@@ -70,7 +70,7 @@ def wilson(hits: int, rows: int, level: float = 0.95) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-def four_grams(claims: Sequence[str]) -> sparse.csr_matrix:
+def four_grams(claims: Sequence[str] | np.ndarray) -> sparse.csr_matrix:
     """Sets of character 4-grams of normalised claims, as rows of length 1 whose products are cosines."""
     options = {"binary": True, "alternate_sign": False, "lowercase": False}
     return HashingVectorizer(analyzer="char", ngram_range=(4, 4), norm="l2", **options).transform(claims)
