@@ -14,6 +14,7 @@ from xfact.corpus.iso_dates import iso_date
 from xfact.data.corpus import Corpus, read_all, split_files
 from xfact.data.duplicates import normalised
 from xfact.data.tsv import content_hash
+from xfact.errors import DataError
 from xfact.evaluation.statistics import NEAR, four_grams
 from xfact.rankers import rankers_of
 from xfact.schema import Claim
@@ -53,6 +54,8 @@ def match(config: Config) -> None:
 def asked(config: Config, corpus: Corpus) -> list[Claim]:
     """The claims of input=; with the ids of the data, where the file is one of its own."""
     rows = read_claims(str(config.input), sys.stdin.buffer)
+    if not rows:
+        raise DataError("there is no claim to match")
     path = Path(str(config.input))
     for file in split_files(config.split).values():
         own = corpus.path(file)

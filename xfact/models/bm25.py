@@ -46,7 +46,7 @@ class BM25:
         return self.index.get_scores_from_ids(known)
 
     def save(self, folder: Path) -> None:
-        """Numbers as .npy without pickle, vocabulary and parameters as JSON."""
+        """Numbers as plain .npy, vocabulary and parameters as JSON."""
         self.index.save(folder, show_progress=False)
 
     @classmethod

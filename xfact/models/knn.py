@@ -21,7 +21,7 @@ class KNN(TextModel):
     """
 
     def __init__(
-        self, labels: list[str], k: int = 10, similarity: Literal["tfidf", "bm25"] = "tfidf", evidence: bool = False
+        self, labels: list[str], k: int = 20, similarity: Literal["tfidf", "bm25"] = "tfidf", evidence: bool = False
     ) -> None:
         super().__init__(labels, evidence)
         if k < 1:

@@ -33,7 +33,7 @@ class TextModel:
         raise NotImplementedError
 
     def save(self, folder: Path) -> None:
-        """Write the model without pickle."""
+        """Write the model: JSON and arrays, no objects."""
         raise NotImplementedError
 
     @classmethod
