@@ -90,6 +90,11 @@ def read_table(path: Path, column: str | None = None) -> list[Row]:
         return read_json(decoded(data, str(path)), str(path), column)
     if path.suffix == ".tsv":
         return read_csv(decoded(data, str(path)), str(path), column, delimiter="\t")
+    if path.suffix == ".csv":
+        content = decoded(data, str(path))
+        header = content.partition("\n")[0]
+        # Spreadsheets write semicolons where the comma is the decimal mark.
+        return read_csv(content, str(path), column, delimiter=";" if ";" in header and "," not in header else ",")
     return read_text(data, str(path), suffix=path.suffix, column=column)
 
 

@@ -240,6 +240,12 @@ def test_answers_are_held_against_the_rows_id_and_claim(tmp_path, data, text, ex
     assert expected in str(caught.value)
 
 
+def test_a_sheet_that_a_spreadsheet_saved_with_semicolons_is_read(tmp_path, data):
+    (tmp_path / "a.csv").write_text("\ufeff" + HEADER.replace(",", ";") + 'dev.all:1;"Claim  1";YES;no;"a; b, c"\n')
+    (found,) = read_sheets([str(tmp_path / "a.csv")], data)
+    assert found.answers == {"snippets_suffice": {"dev.all:1": "yes"}, "pages_suffice": {"dev.all:1": "no"}}
+
+
 def test_a_sheet_without_its_columns_or_given_twice_is_an_error(tmp_path, data):
     (tmp_path / "a.csv").write_text("id,claim,note\ndev.all:1,Claim 1,\n")
     with pytest.raises(DataError, match="no column snippets_suffice, pages_suffice"):

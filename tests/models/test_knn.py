@@ -9,6 +9,7 @@ from xfact.config import DataConfig
 from xfact.data.corpus import Corpus
 from xfact.data.text import TextOptions
 from xfact.errors import UserError
+from xfact.evaluation.scores import macro_f1
 from xfact.models.knn import KNN
 from xfact.schema import LABELS, Claim
 
@@ -25,6 +26,15 @@ def ids(claims: list[Claim]) -> np.ndarray:
 @pytest.fixture(scope="module")
 def rows() -> list[Claim]:
     return Corpus(DataConfig(limit=600)).read("train.all.tsv")[0]
+
+
+def test_knn_reaches_its_scores_on_the_embedded_claims():
+    """Macro-F1 x100 of 36.8 on alpha1, where a linear SVM on the same n-grams has 40.8."""
+    corpus = Corpus(DataConfig(source="claims"))
+    train, alpha1 = (corpus.read(file)[0] for file in ("train.all.tsv", "test.all.tsv"))
+    model = fitted(model_texts(train), ids(train), list(LABELS))
+    predicted = NAMES[model.logits(model_texts(alpha1)).argmax(1)]
+    assert 100 * macro_f1([claim.label for claim in alpha1], predicted) == pytest.approx(36.8, abs=0.1)
 
 
 def fitted(texts: list[str], label_ids, labels=TWO, **arguments) -> KNN:

@@ -4,7 +4,7 @@ N-grams within words need no list of words, stemmer or word boundary: inflected 
 in a script without spaces is one long word that shares n-grams with every text about the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +44,10 @@ class BM25:
         """The score of every indexed text [N]; 0 for one that shares no n-gram."""
         known = self.index.get_tokens_ids(list(dict.fromkeys(self.grams(text))))
         return self.index.get_scores_from_ids(known)
+
+    def each(self, texts: Sequence[str]) -> Iterator[np.ndarray]:
+        """`scores` of each text."""
+        return map(self.scores, texts)
 
     def save(self, folder: Path) -> None:
         """Numbers as plain .npy, vocabulary and parameters as JSON."""

@@ -1,5 +1,6 @@
 """k-NN: the verdicts of the most similar training claims, weighted by their similarity."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +13,8 @@ from xfact.errors import UserError
 from xfact.models.text_model import TextModel, read_vocabulary, write_vocabulary
 
 PRIOR = 0.01  # share of the labels' frequencies in every vote: a label that no neighbour has keeps some probability
+
+BLOCK = 64  # texts whose scores are in memory at once
 
 
 class KNN(TextModel):
@@ -38,14 +41,16 @@ class KNN(TextModel):
     def logits(self, texts: list[str]) -> np.ndarray:
         """[N, labels]."""
         frequencies = np.bincount(self.label_ids, minlength=len(self.labels)) / len(self.label_ids)
-        votes = np.array([self.votes(self.index.scores(text)) for text in texts])
+        votes = np.array([self.votes(scores) for scores in self.index.each(texts)])
         total = votes.sum(1, keepdims=True)
         shares = np.divide(votes, total, out=np.tile(frequencies, (len(texts), 1)), where=total > 0)
         return np.log(np.maximum((1 - PRIOR) * shares + PRIOR * frequencies, 1e-9))
 
     def votes(self, scores: np.ndarray) -> np.ndarray:
         """[labels] the summed scores of the k nearest; of equal ones the earlier row is nearer."""
-        rows = np.argsort(-scores, kind="stable")[: self.k]
+        k = min(self.k, len(scores))
+        rows = np.flatnonzero(scores >= np.partition(scores, -k)[-k])
+        rows = rows[np.argsort(-scores[rows], kind="stable")][:k]
         return np.bincount(self.label_ids[rows], weights=scores[rows], minlength=len(self.labels))
 
     def save(self, folder: Path) -> None:
@@ -63,7 +68,7 @@ class KNN(TextModel):
 
 
 def new_index(similarity: str) -> Any:
-    """An empty index with fit, scores, save and load."""
+    """An empty index with fit, each, save and load."""
     if similarity == "tfidf":
         return TfIdf()
     from xfact.models.bm25 import BM25
@@ -84,9 +89,11 @@ class TfIdf:
         """Index the texts."""
         self.weights = self.vectorizer.fit_transform(texts).T.tocsr()
 
-    def scores(self, text: str) -> np.ndarray:
-        """The cosine with every indexed text [N]."""
-        return (self.vectorizer.transform([text]) @ self.weights).toarray()[0]
+    def each(self, texts: list[str]) -> Iterator[np.ndarray]:
+        """The cosines of each text with every indexed one [N]."""
+        features = self.vectorizer.transform(texts)
+        for start in range(0, len(texts), BLOCK):
+            yield from (features[start : start + BLOCK] @ self.weights).toarray()
 
     def save(self, folder: Path) -> None:
         """Vocabulary as JSON, numbers as safetensors."""
