@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -11,6 +12,7 @@ import pandas as pd
 
 from xfact.errors import DataError, UserError
 from xfact.files import temporary
+from xfact.schema import SNIPPETS, Claim
 from xfact.screen import warn
 
 FORMATS = (".tsv", ".csv", ".jsonl", ".parquet")
@@ -37,6 +39,44 @@ def read_claims(place: str, stdin: IO[bytes]) -> list[Row]:
     return read_text(path.read_bytes(), place, suffix=path.suffix)
 
 
+def as_claim(given: str | Mapping[str, Any], number: int) -> Claim:
+    """A claim of a text or of a mapping by column; absent columns are empty."""
+    if not isinstance(given, str | Mapping):
+        raise DataError(f"claim {number}: {given!r} is neither a text nor a mapping with `claim`")
+    fields = {"claim": given} if isinstance(given, str) else given
+
+    def text(column: str) -> str:
+        value = fields.get(column)
+        return "" if value is None else str(value)
+
+    if not text("claim").strip():
+        raise DataError(f"claim {number}: the claim is empty or its column `claim` is missing")
+    if broken := [column for column in fields if not is_unicode(text(column))]:
+        raise DataError(f"claim {number}: {broken[0]} holds a lone surrogate, which is no character")
+    places = range(1, SNIPPETS + 1)
+    return Claim(
+        id=text("id") or str(number),
+        language=text("language"),
+        site=text("site"),
+        evidence=tuple(text(f"evidence_{place}") for place in places),
+        links=tuple(text(f"link_{place}") for place in places),
+        claim_date=text("claimDate"),
+        review_date=text("reviewDate"),
+        claimant=text("claimant"),
+        claim=text("claim"),
+        label="",
+    )
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written: Python strings may hold halves of surrogate pairs."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def read_table(path: Path, column: str | None = None) -> list[Row]:
     """Rows of a CSV, TSV (quoted as a CSV is), JSON, JSONL or Parquet file; `column` must be there."""
     if path.suffix not in TABLES:
@@ -50,6 +90,11 @@ def read_table(path: Path, column: str | None = None) -> list[Row]:
         return read_json(decoded(data, str(path)), str(path), column)
     if path.suffix == ".tsv":
         return read_csv(decoded(data, str(path)), str(path), column, delimiter="\t")
+    if path.suffix == ".csv":
+        content = decoded(data, str(path))
+        header = content.partition("\n")[0]
+        # Spreadsheets write semicolons where the comma is the decimal mark.
+        return read_csv(content, str(path), column, delimiter=";" if ";" in header and "," not in header else ",")
     return read_text(data, str(path), suffix=path.suffix, column=column)
 
 
@@ -177,14 +222,19 @@ def with_column(rows: list[Row], place: str, header: list[str] | None, column: s
     return rows
 
 
+def check_output(place: str) -> None:
+    """UserError unless a table can be written in the format of the place's name."""
+    if place != "-" and Path(place).suffix not in FORMATS:
+        raise UserError(f"output={place}: the name must end in {', '.join(FORMATS)}, or be - for standard output")
+
+
 def write_table(table: pd.DataFrame, place: str) -> None:
     """Verdicts as TSV on standard output (`-`), or to a file in the format of its name, whole or not at all."""
     if place == "-":
         sys.stdout.write(tsv(table))
         return
+    check_output(place)
     path = Path(place)
-    if path.suffix not in FORMATS:
-        raise UserError(f"output={place}: the name must end in {', '.join(FORMATS)}, or be - for standard output")
     with temporary(path) as unfinished:
         if path.suffix == ".parquet":
             table.to_parquet(unfinished, index=False)

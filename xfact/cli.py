@@ -33,6 +33,8 @@ TASKS = {
     "retrieve": "xfact.corpus.retrieve:retrieve",
     "evaluate": "xfact.runs.evaluate:evaluate",
     "predict": "xfact.predict:predict",
+    "match": "xfact.match:match",
+    "sufficiency": "xfact.corpus.sufficiency:sufficiency",
     "stats": "xfact.report.stats:stats",
     "audit": "xfact.report.audit:audit",
     "report": "xfact.report.report:report",
@@ -43,7 +45,8 @@ PATHS = {"out", "run", "runs", "a", "b", "input", "output", "data.source", "augm
 PATHS |= {"lm.data", "lm.model", "lm.tokenizer", "lm.prompt", "lm.trained_on"}
 PATHS |= {f"builder.{name}" for name in ("verdicts", "quotations", "rewritten", "dates", "parties", "macro_areas")}
 PATHS |= {f"builder.{name}" for name in ("revised", "previous", "evidence", "ratings", "languages")}
-PATHS |= {"provider.folder"}
+PATHS |= {"provider.folder", "sufficiency.pages"}
+PATH_LISTS = {"sufficiency.answers"}
 GLOBAL_GROUPS = {"task", "preset", "variant", "experiments"}  # their keys are not under the group's name
 OUTCOMES = "outcomes.jsonl"  # in the folder that the processes of a command share
 
@@ -117,10 +120,19 @@ def quoted(word: str, sweep: bool) -> str:
     key, equals, value = word.partition("=")
     if value == "null" and key.isidentifier() and (conf_folder() / key).is_dir():
         return f"~{key}"  # Hydra's way to choose nothing of a group
-    if not equals or key.lstrip("+") not in PATHS or value in ("", "null", "???") or value[0] in "'\"":
+    if key in PATH_LISTS and re.fullmatch(r"\[.+\]", value):
+        return f"{key}=[" + ",".join(quoted_path(part.strip()) for part in value[1:-1].split(",")) + "]"
+    if not equals or key.lstrip("+") not in PATHS | PATH_LISTS or value in ("", "null", "???") or value[0] in "'\"":
         return word
     values = value.split(",") if sweep else [value]
-    return f"{key}=" + ",".join(quote(str(Path(v).expanduser()) if v.startswith("~") else v) for v in values)
+    return f"{key}=" + ",".join(map(quoted_path, values))
+
+
+def quoted_path(path: str) -> str:
+    """A path as a string literal, with ~ expanded; one in quotes already as it is."""
+    if path[:1] in ("'", '"'):
+        return path
+    return quote(str(Path(path).expanduser()) if path.startswith("~") else path)
 
 
 def quote(value: str) -> str:

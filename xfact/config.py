@@ -87,6 +87,8 @@ Tags = Annotated[list[Tag], BeforeValidator(_listed)]
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
 PathText = Annotated[str, BeforeValidator(lambda v: str(Path(v).expanduser()) if str(v).startswith("~") else v)]
 
+Paths = Annotated[list[PathText], BeforeValidator(_listed)]
+
 
 class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
@@ -330,6 +332,25 @@ class FetchConfig(Section):
     allow_private: Annotated[list[str], BeforeValidator(_listed)] = []  # hosts that may be in a private network
 
 
+class MatchConfig(Section):
+    """How earlier fact-checks of a claim are found (task=match)."""
+
+    by: Literal["bm25", "encoder", "both"] = "bm25"
+    k: int = Field(5, ge=1, strict=True)  # fact-checks for a claim
+    before: bool = False  # only those reviewed before the claim's date
+    itself: bool = False  # a claim of the data may match itself
+
+
+class SufficiencyConfig(Section):
+    """Whether the evidence suffices for a verdict: sheets for annotators, and their answers (task=sufficiency)."""
+
+    claims: int = Field(100, ge=1, strict=True)  # to draw
+    annotators: int = Field(1, ge=1, strict=True)  # a sheet each
+    pages: PathText | None = None  # page texts, as task=retrieve writes them
+    show_label: bool = False
+    answers: Paths = []  # filled sheets
+
+
 class Config(Section):
     """One job."""
 
@@ -366,6 +387,8 @@ class Config(Section):
     retrieve: RetrieveConfig = RetrieveConfig()
     passages: PassagesConfig = PassagesConfig()
     fetch: FetchConfig = FetchConfig()
+    match: MatchConfig = MatchConfig()
+    sufficiency: SufficiencyConfig = SufficiencyConfig()
     given: list[str] = Field([], exclude=True)  # keys that the user set on the command line
 
     def is_given(self, section: str) -> bool:

@@ -1,6 +1,7 @@
 """Files that are whole or not there: written under a temporary name, then renamed."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,6 +31,27 @@ def temporary(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # a name too long for the system: there is no such file
             unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def temporary_folder(folder: Path) -> Iterator[Path]:
+    """An empty folder beside `folder` to write into; renamed to it on success, removed on failure.
+
+    If there is such a folder by then, of another process, it stays as it is. Errors are those of `temporary`.
+    """
+    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    try:
+        unfinished.mkdir(parents=True)
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be written ({error.strerror})") from None
+    try:
+        yield unfinished
+        if not folder.is_dir():
+            unfinished.rename(folder)
+    except OSError as error:
+        raise Failure(f"{folder}: writing failed ({error.strerror or error})") from None
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def write_text(path: Path, text: str) -> None:

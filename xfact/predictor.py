@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
+from xfact.claims_io import as_claim
 from xfact.config import AugmentConfig, DataConfig, EvidenceConfig, TrainerConfig
 from xfact.data.corpus import Corpus
 from xfact.data.inputs import Inputs, Split
@@ -17,7 +18,7 @@ from xfact.errors import DataError
 from xfact.models import store
 from xfact.runs import lightning
 from xfact.runs.fitting import outputs
-from xfact.schema import SNIPPETS, Claim
+from xfact.schema import Claim
 from xfact.screen import warn
 
 
@@ -87,41 +88,3 @@ class Predictor:
                 count = sum(getattr(claim, what).strip() in values for claim in claims)
                 lines.append(f"{count:,} claims have a {what} that training never saw: {', '.join(sorted(values))}")
         return lines
-
-
-def as_claim(given: str | Mapping[str, Any], number: int) -> Claim:
-    """A claim of a text or of a mapping by column; absent columns are empty."""
-    if not isinstance(given, str | Mapping):
-        raise DataError(f"claim {number}: {given!r} is neither a text nor a mapping with `claim`")
-    fields = {"claim": given} if isinstance(given, str) else given
-
-    def text(column: str) -> str:
-        value = fields.get(column)
-        return "" if value is None else str(value)
-
-    if not text("claim").strip():
-        raise DataError(f"claim {number}: the claim is empty or its column `claim` is missing")
-    if broken := [column for column in fields if not is_unicode(text(column))]:
-        raise DataError(f"claim {number}: {broken[0]} holds a lone surrogate, which is no character")
-    places = range(1, SNIPPETS + 1)
-    return Claim(
-        id=text("id") or str(number),
-        language=text("language"),
-        site=text("site"),
-        evidence=tuple(text(f"evidence_{place}") for place in places),
-        links=tuple(text(f"link_{place}") for place in places),
-        claim_date=text("claimDate"),
-        review_date=text("reviewDate"),
-        claimant=text("claimant"),
-        claim=text("claim"),
-        label="",
-    )
-
-
-def is_unicode(text: str) -> bool:
-    """Whether a text can be written: Python strings may hold halves of surrogate pairs."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

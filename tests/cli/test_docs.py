@@ -17,7 +17,8 @@ from corpus.factchecks import write_pages
 from corpus.invented import export_rows, write
 
 from xfact.cli import known_keys
-from xfact.config import Config
+from xfact.config import Config, DataConfig
+from xfact.data.corpus import Corpus
 from xfact.lm.veryfit import INVENTED
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -36,6 +37,7 @@ ADDED = {
     "provider=bm25": "",
     "task=retrieve": "--cfg job",  # no network; test_retrieve.py has a server
     "task=build": "builder.per_orientation=4",
+    "task=match": "data.limit=100 trainer.threads=1",
     "task=lm": "lm.limit=4 lm.max_tokens=4 trainer.threads=1",
     "task=": "",
     "--help": "",
@@ -119,7 +121,17 @@ def given(cwd: Path, language_model: Path) -> None:
     multifc(cwd / "data" / "x-fact-including-en")
     shutil.copy(cwd / "data" / "x-fact" / "test.all.tsv", cwd / "mine.tsv")
     shutil.copy(cwd / "data" / "x-fact" / "zeroshot.tsv", cwd / "claims.tsv")
+    filled_sheets(cwd, "anna.csv", "bruno.csv")
     (cwd / "claims.csv").write_text('claim,language\n"Uno, due",it\nDrei,de\n')
+
+
+def filled_sheets(cwd: Path, *names: str) -> None:
+    """Two annotators' answers about rows of the sample, of which they differ in one."""
+    claims = Corpus(DataConfig(limit=3)).read("train.all.tsv")[0]
+    for place, name in enumerate(names):
+        rows = [(one.id, one.claim, "yes" if number == place else "no", "", "") for number, one in enumerate(claims)]
+        columns = ["id", "claim", "snippets_suffice", "pages_suffice", "note"]
+        pd.DataFrame(rows, columns=columns).to_csv(cwd / name, index=False)
 
 
 def filled(text: str, cwd: Path) -> str:

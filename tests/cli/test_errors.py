@@ -117,7 +117,7 @@ def test_help_is_immediate(tmp_path):
     assert min(times) < 1
     assert "python run.py -m seed=1,2,3,4 model=attn_ea" in done.stdout
     for group in (
-        "model: attn_ea, claim_only, linear, majority, mean_ea",
+        "model: attn_ea, claim_only, knn, linear, majority, mean_ea",
         "preset: authors_code, benchmark, paper, smoke",
     ):
         assert group in done.stdout

@@ -25,10 +25,12 @@ from xfact.models import store
 from xfact.models.attn_ea import AttnEA
 from xfact.models.claim_only import ClaimOnly
 from xfact.models.encoder import new_encoder
+from xfact.models.knn import KNN
 from xfact.models.linear import Linear
 from xfact.models.majority import Majority
 from xfact.models.mean_ea import MeanEA
 from xfact.models.store import Card
+from xfact.models.text_model import TextModel
 from xfact.models.verifier import collected
 from xfact.schema import LABELS, Claim
 
@@ -37,6 +39,8 @@ THREE = ["false", "mostly true", "true"]
 MODELS: dict[str, tuple[Any, dict[str, Any], list[str], str | None, str | None]] = {
     "majority": (Majority, {}, list(LABELS), None, None),
     "linear": (Linear, {"ngram_max": 3, "max_features": 3_000, "evidence": True}, list(LABELS), None, None),
+    "knn": (KNN, {"k": 7, "similarity": "tfidf", "evidence": False}, list(LABELS), None, None),
+    "knn_bm25": (KNN, {"k": 7, "similarity": "bm25"}, list(LABELS), None, None),
     "claim_only": (ClaimOnly, {"max_length": 512, "dropout": 0.1}, list(LABELS), "tiny", "pooler"),
     "claim_only_cls": (ClaimOnly, {"max_length": 64, "dropout": 0.3}, THREE, "tiny", "cls"),
     "claim_only_small": (ClaimOnly, {"max_length": 48}, list(LABELS), "small", "tanh"),
@@ -77,7 +81,7 @@ def claims(rows: int = 12) -> list[Claim]:
 def logits_of(model: Any, card: Card, tokenizer: str) -> np.ndarray:
     """Logits of the test claims, on one thread."""
     torch.set_num_threads(1)
-    if isinstance(model, Linear):
+    if isinstance(model, TextModel):
         return model.logits(model.texts(claims(), card.text))
     tokeniser = Tokeniser(tokenizer, card.max_length) if card.encoder else None
     text, labels = card.text, card.labels
@@ -99,8 +103,8 @@ def built(name: str, encoder: str) -> Any:
         model = Majority(labels)
         model.counts += torch.tensor([3.0, 9, 2, 0, 1, 9, 4])
         return model
-    if cls is Linear:
-        model = Linear(labels, **arguments)
+    if issubclass(cls, TextModel):
+        model = cls(labels, **arguments)
         model.fit(model.texts(claims(60), card(name).text), np.arange(60) % 7)
         return model
     model = cls(new_encoder(encoder, pooling, arguments["max_length"]), labels, **arguments)
@@ -178,6 +182,9 @@ def test_a_loaded_model_is_in_eval_mode_with_its_arguments(saved, name):
     cls, arguments, labels, _, pooling = MODELS[name]
     assert type(model) is cls
     assert model.labels == labels
+    if cls is KNN:
+        assert (model.evidence, model.k) == (False, 7)
+        return
     if cls is Linear:
         assert (model.evidence, model.vectorizer.ngram_range, model.vectorizer.max_features) == (True, (2, 3), 3_000)
         return

@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -221,6 +221,42 @@ class Corpus:
         if not claims:
             raise DataError(f"{what}: no row of {file} is left to use ({report.line()}); loosen the filters of data")
         return claims, report
+
+
+def split_files(sections: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Split -> file of the config's splits: train and dev of `fit`, and each test set."""
+    files = {}
+    for name, section in sections.items():
+        roles = {"train": "train", "dev": "dev", "file": name}
+        files.update({split: section[key] for key, split in roles.items() if key in section})
+    return files
+
+
+def read_all(corpus: Corpus, sections: Mapping[str, Mapping[str, str]]) -> dict[str, list[Claim]]:
+    """Split -> kept claims of all files that the source has, each file once; said in one line.
+
+    DataError if none is left.
+    """
+    dropped: Counter[str] = Counter()
+    files: dict[str, str] = {}  # file -> the first split that it is of
+    for split, file in split_files(sections).items():
+        if corpus.has(file):
+            files.setdefault(file, split)
+    emptied: Counter[str] = Counter()
+    found = {
+        split: list(corpus.filtered(corpus.rows(file, dropped), dropped, "test", emptied))
+        for file, split in files.items()
+    }
+    kept = sum(map(len, found.values()))
+    text = f"data {corpus.name}: {kept:,} claims"
+    if kept:
+        text += f" ({', '.join(f'{split} {len(claims):,}' for split, claims in found.items())})"
+    if dropped:
+        text += "; left out: " + ", ".join(f"{number:,} {why}" for why, number in sorted(dropped.items()))
+    say(text)
+    if not kept:
+        raise DataError(f"data.source={corpus.data.source}: no claim is left to use; loosen the filters of data")
+    return found
 
 
 def check_counts(file: str, rows: int, official: bool) -> str:

@@ -63,6 +63,12 @@ class Test:
     exact: bool  # whether these are all
 
 
+def wilson(hits: int, rows: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval for a proportion of independent rows."""
+    interval = binomtest(hits, rows).proportion_ci(level, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
 def near_duplicates(claims: Sequence[str], threshold: float = NEAR) -> np.ndarray:
     """Group of each row, numbered by first row: claims equal when `normalised`, or near, and what they chain together.
 

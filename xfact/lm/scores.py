@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
 
 from xfact.evaluation.record import AnswerGroup, AnswerScore, PairScore, ProbeScore
 from xfact.evaluation.scores import NO_LABEL
-from xfact.evaluation.statistics import mcnemar
+from xfact.evaluation.statistics import mcnemar, wilson
 from xfact.lm.contamination import continuation
 
 CONSTANT = 0.99  # a model that gives one answer on so many rows tells claims apart by nothing
@@ -20,13 +19,13 @@ def answer_group(gold: Sequence[str], pred: Sequence[str]) -> AnswerGroup:
     """Accuracy with its Wilson interval, beside what the group's own labels explain."""
     truth, given = np.array(gold, dtype=object), np.array(pred, dtype=object)
     right = int((truth == given).sum())
-    interval = binomtest(right, len(truth)).proportion_ci(0.95, method="wilson")
+    low, high = wilson(right, len(truth))
     counts = Counter(truth.tolist())
     return AnswerGroup(
         rows=len(truth),
         accuracy=right / len(truth),
-        low=float(interval.low),
-        high=float(interval.high),
+        low=low,
+        high=high,
         balanced_accuracy=float(np.mean([(given[truth == label] == label).mean() for label in counts])),
         majority=max(counts.values()) / len(truth),
         base_rate={label: counts[label] / len(truth) for label in sorted(counts)},

@@ -21,6 +21,11 @@ SEQUENCES_PER_GROUP = 8
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 
 
+def has_weights(folder: Path) -> bool:
+    """Whether an encoder's folder holds trained weights; the embedded tiny has none."""
+    return any((folder / weights).is_file() for weights in WEIGHTS)
+
+
 class Encoder(nn.Module):
     """Sequences in, one vector [hidden] each out.
 
@@ -96,7 +101,7 @@ def new_encoder(name: str, pooling: str, max_length: int) -> Encoder:
         bound = usable_positions(config.to_dict())
         if bound is not None and max_length > bound:
             raise UserError(f"model.max_length={max_length}: encoder {name} has {bound} positions; lower it")
-        if folder is not None and not any((folder / weights).is_file() for weights in WEIGHTS):
+        if folder is not None and not has_weights(folder):
             backbone, absent, origin = AutoModel.from_config(config, dtype=torch.float32), set(), "new weights"
         else:
             backbone, loading = AutoModel.from_pretrained(place, dtype=torch.float32, output_loading_info=True)

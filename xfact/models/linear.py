@@ -1,6 +1,5 @@
 """Linear: TF-IDF of character n-grams and a balanced linear SVM, the baseline that any encoder must beat."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -9,18 +8,14 @@ from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
 
-from xfact.data.text import TextOptions
-from xfact.files import write_text
-from xfact.schema import Claim
+from xfact.models.text_model import TextModel, read_vocabulary, write_vocabulary
 
 
-class Linear:
+class Linear(TextModel):
     """One-against-rest margins over the labels; the prediction is the largest.
 
-    Word-bounded n-grams, sublinear term frequency; with `evidence` the snippets stand after the claim, each on a line.
+    Word-bounded n-grams, sublinear term frequency.
     """
-
-    layout = "none"
 
     def __init__(
         self,
@@ -32,7 +27,8 @@ class Linear:
         C: float = 0.3,
         evidence: bool = False,
     ) -> None:
-        self.labels, self.seed, self.C, self.evidence = labels, seed, C, evidence
+        super().__init__(labels, evidence)
+        self.seed, self.C = seed, C
         self.vectorizer = TfidfVectorizer(
             analyzer="char_wb",
             ngram_range=(ngram_min, ngram_max),
@@ -43,11 +39,6 @@ class Linear:
         )
         self.weights = np.empty((len(labels), 0))
         self.bias = np.empty(len(labels))
-
-    def texts(self, claims: list[Claim], text: TextOptions) -> list[str]:
-        """The text of each claim, with its snippets if asked."""
-        extra = text.snippets if self.evidence else lambda claim: ()
-        return ["\n".join([text.claim(claim), *extra(claim)]) for claim in claims]
 
     def fit(self, texts: list[str], label_ids: np.ndarray) -> None:
         """Fit vocabulary and margins; a label without a training row gets a margin that never wins."""
@@ -63,8 +54,7 @@ class Linear:
 
     def save(self, folder: Path) -> None:
         """Vocabulary as JSON, numbers as safetensors."""
-        terms = sorted(self.vectorizer.vocabulary_, key=self.vectorizer.vocabulary_.__getitem__)
-        write_text(folder / "vocabulary.json", json.dumps(terms, ensure_ascii=False))
+        write_vocabulary(folder, self.vectorizer)
         arrays = {"idf": self.vectorizer.idf_, "weights": self.weights, "bias": self.bias}
         save_file({key: np.ascontiguousarray(value) for key, value in arrays.items()}, folder / "linear.safetensors")
 
@@ -73,8 +63,7 @@ class Linear:
         """The model that `save` wrote."""
         model = cls(labels, **arguments)  # type: ignore[arg-type]
         arrays = load_file(folder / "linear.safetensors")
-        terms = json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))
-        model.vectorizer.vocabulary_ = {term: number for number, term in enumerate(terms)}
+        model.vectorizer.vocabulary_ = read_vocabulary(folder)
         model.vectorizer.idf_ = arrays["idf"]
         model.weights, model.bias = arrays["weights"], arrays["bias"]
         return model

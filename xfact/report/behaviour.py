@@ -138,7 +138,9 @@ def is_without(other: Row, row: Row, split: str) -> bool:
     """Whether a row is like another but for its evidence: random, none, or a model that reads none."""
     same = (other.first.metadata, other.first.augment) == (row.first.metadata, row.first.augment)
     reads_own = other.first.model in EVIDENCE_MODELS and other.first.evidence == "own"
-    return bool(other.scores(split)) and same and not reads_own and other.first.model not in ("majority", "linear")
+    return (
+        bool(other.scores(split)) and same and not reads_own and other.first.model not in ("majority", "knn", "linear")
+    )
 
 
 def mean_score(row: Row, split: str) -> float:

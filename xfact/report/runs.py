@@ -195,7 +195,7 @@ def hidden(path: Path, root: Path) -> bool:
 
 def table_order(result: Result) -> tuple:
     """The order of the paper's Table 3, real claims before the sample."""
-    models = ["majority", "linear", "claim_only", "mean_ea", "attn_ea"]
+    models = ["majority", "knn", "linear", "claim_only", "mean_ea", "attn_ea"]
     model = models.index(result.model) if result.model in models else len(models)
     evidence = ["random", "own", "none"].index(result.evidence)
     return result.data == "sample", result.data, model, evidence, result.metadata, result.seed

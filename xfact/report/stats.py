@@ -9,7 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from xfact.config import Config
-from xfact.data.corpus import Corpus, FileReport, Role
+from xfact.data.corpus import Corpus, FileReport, Role, split_files
 from xfact.data.duplicates import Group, conflicts, groups, repeats, standing
 from xfact.data.languages import name_and_family
 from xfact.data.text import MISSING
@@ -97,10 +97,7 @@ def load(
     corpus: Corpus, sections: Mapping[str, Mapping[str, str]]
 ) -> tuple[dict[str, list[Claim]], dict[str, FileReport]]:
     """Claims and report of each split whose file the source has; the others are said."""
-    files = {}
-    for name, section in sections.items():
-        roles = {"train": "train", "dev": "dev", "file": name}
-        files.update({split: section[key] for key, split in roles.items() if key in section})
+    files = split_files(sections)
     splits, reports = {}, {}
     for split, file in files.items():
         if corpus.has(file):

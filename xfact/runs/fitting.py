@@ -20,7 +20,7 @@ from xfact.data.text import TextOptions
 from xfact.data.tokens import Tokeniser
 from xfact.errors import Failure
 from xfact.models import store
-from xfact.models.linear import Linear
+from xfact.models.text_model import TextModel
 from xfact.models.verifier import Verifier, collected
 from xfact.runs import lightning
 from xfact.runs.checkpoints import Checkpoints
@@ -31,7 +31,7 @@ from xfact.runs.resume import newest, step_of
 from xfact.runs.signals import Stop
 from xfact.screen import say
 
-Model = Verifier | Linear
+Model = Verifier | TextModel
 
 
 @dataclass
@@ -85,7 +85,7 @@ def fit(config: Config, inputs: Inputs, folder: Path, stop: Stop, loggers: Logge
     pl.seed_everything(config.seed, workers=True, verbose=False)
     model = make_model(config, inputs.labels)
     start = time.perf_counter()
-    if isinstance(model, Linear):
+    if isinstance(model, TextModel):
         model.fit(model.texts(data.train.claims, inputs.text), data.train.dataset.labels)
         fitted = Fitted(model, data, np.empty(0), time.perf_counter() - start, "cpu")
     else:
@@ -169,7 +169,7 @@ def outputs(
     model: Model, data: SplitData, text: TextOptions, trainer: TrainerConfig
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Logits [N, labels] and attention [N, snippets] or None of a split, in row order."""
-    if isinstance(model, Linear):
+    if isinstance(model, TextModel):
         return model.logits(model.texts(data.split.claims, text)), None
     with explained():
         lightning.make_trainer(trainer).test(model, datamodule=data, verbose=False)

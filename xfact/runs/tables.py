@@ -74,6 +74,7 @@ def row_name(result: Result) -> str:
     names = {
         "majority": "Majority",
         "linear": "Linear",
+        "knn": "k-NN",
         "claim_only": "Claim-Only",
         "attn_ea": "Attn-EA",
         "mean_ea": "Mean-EA",

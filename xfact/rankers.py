@@ -1,0 +1,81 @@
+"""What ranks fact-checks for claims: BM25 and an encoder, their indexes kept by what they were made of."""
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xfact.config import Config, TrainerConfig
+from xfact.files import temporary, temporary_folder
+from xfact.schema import Claim
+from xfact.screen import say
+
+if TYPE_CHECKING:
+    from xfact.embedder import Embedder
+
+Ranker = Callable[[int], np.ndarray]  # number of a claim -> scores of all fact-checks, the higher the nearer
+
+
+def rankers_of(config: Config, claims: list[Claim], checks: list[Claim]) -> dict[str, Ranker]:
+    """Those that match.by names."""
+    cache = Path(config.out).absolute() / ".cache" / "match"
+    embedder = None if config.match.by == "bm25" else loaded(config)
+    rankers = {}
+    if config.match.by != "encoder":
+        rankers["bm25"] = lexical(claims, checks, cache)
+    if embedder is not None:
+        rankers["encoder"] = semantic(embedder, config.trainer, claims, checks, cache)
+    return rankers
+
+
+def lexical(claims: list[Claim], checks: list[Claim], cache: Path) -> Ranker:
+    """BM25 over character n-grams."""
+    from xfact.models.bm25 import BM25, VERSION
+
+    texts = [check.claim for check in checks]
+    folder = cache / f"bm25-{digest(VERSION, texts)}"
+    if not folder.is_dir():
+        with indexing("BM25", folder), temporary_folder(folder) as unfinished:
+            BM25().fit(texts).save(unfinished)
+    index = BM25.load(folder)
+    return lambda number: index.scores(claims[number].claim)
+
+
+def loaded(config: Config) -> "Embedder":
+    """The encoder that is asked."""
+    from xfact.embedder import embedder_of
+    from xfact.runs.lightning import prepare
+
+    prepare(config.seed, config.trainer.threads)
+    return embedder_of(config)
+
+
+def semantic(
+    embedder: "Embedder", trainer: TrainerConfig, claims: list[Claim], checks: list[Claim], cache: Path
+) -> Ranker:
+    """The cosine of an encoder's vectors."""
+    path = cache / f"vectors-{digest(embedder.fingerprint(), [check.claim for check in checks])}.npy"
+    if not path.is_file():
+        with indexing("encoder", path), temporary(path) as unfinished, unfinished.open("wb") as file:
+            np.save(file, embedder.vectors(checks, trainer), allow_pickle=False)
+    known, asked = np.load(path, mmap_mode="r", allow_pickle=False), embedder.vectors(claims, trainer)
+    return lambda number: known @ asked[number]
+
+
+def digest(maker: str, texts: list[str]) -> str:
+    """First digits of a hash of texts and of what an index is made by."""
+    found = hashlib.sha256(f"{maker}{[len(text) for text in texts]}".encode())
+    found.update("".join(texts).encode("utf-8", "surrogatepass"))
+    return found.hexdigest()[:32]
+
+
+@contextmanager
+def indexing(what: str, place: Path) -> Iterator[None]:
+    """Say how long an index took, and where it is kept."""
+    start = time.perf_counter()
+    yield
+    say(f"{what}: index made in {time.perf_counter() - start:.1f} s and kept: {place}")
