@@ -1,9 +1,10 @@
 """Near-equal claims: who is in a group, and that a chain is none."""
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xfact.corpus.near import near_groups, shingles, similarity
+from xfact.corpus.near import near_groups, near_in_meaning, shingles, similarity
 
 LONG = "The government says that the number of hospital beds in the whole country has doubled since the year 2010"
 
@@ -35,3 +36,11 @@ def test_short_and_empty_claims():
 def test_firsts_are_their_own_and_stand_before_their_members(claims):
     groups = near_groups(claims)
     assert all(first <= number and groups[first] == first for number, first in enumerate(groups))
+
+
+def test_claims_near_in_meaning_join_the_nearest_first():
+    angles = np.array([0.0, 90.0, 10.0, 20.0, 0.0, 85.0]) * np.pi / 180
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    assert near_in_meaning(vectors, [0, 1, 2, 3, 4, 5], np.cos(np.pi / 15)) == [0, 1, 0, 3, 0, 1]  # 12 degrees
+    assert near_in_meaning(vectors, [0, 1, 2, 2, 4, 5], np.cos(np.pi / 15)) == [0, 1, 0, 0, 0, 1]
+    assert near_in_meaning(vectors, [0, 1, 2, 3, 4, 5], 1.0) == [0, 1, 2, 3, 0, 5]

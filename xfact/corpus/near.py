@@ -1,6 +1,8 @@
 """Groups of near-equal claims: MinHash finds pairs that may be, their character 5-grams say whether they are."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 from xfact.corpus.extras import needs
 from xfact.data.duplicates import normalised
@@ -37,6 +39,26 @@ def near_groups(claims: Iterable[str], threshold: float = THRESHOLD) -> list[int
                 firsts[number] = text
         found.append(by_text[text])
     return found
+
+
+def near_in_meaning(vectors: np.ndarray, groups: Sequence[int], threshold: float) -> list[int]:
+    """The groups, those joined whose firsts have vectors of a cosine at or above the threshold.
+
+    `vectors` is [N, hidden], of length 1. As in `near_groups` a first joins the nearest earlier one that joined none.
+    """
+    joined: dict[int, int] = {}
+    firsts: list[int] = []
+    known = np.empty((len(vectors), vectors.shape[1]), vectors.dtype)
+    for number in sorted(set(groups)):
+        cosines = known[: len(firsts)] @ vectors[number]
+        nearest = int(cosines.argmax()) if len(firsts) else -1
+        if nearest >= 0 and cosines[nearest] >= threshold:
+            joined[number] = firsts[nearest]
+        else:
+            joined[number] = number
+            known[len(firsts)] = vectors[number]
+            firsts.append(number)
+    return [joined[group] for group in groups]
 
 
 def shingles(text: str) -> frozenset[bytes]:

@@ -12,12 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from xfact.config import PACKAGE
+from xfact.data.ratings import LABEL_MAPS, MASTER
 from xfact.errors import DataError
 from xfact.schema import LABELS, canonical_label
 
-MAPS = PACKAGE / "data" / "label_maps"
-MASTER = "master_mapping.tsv"
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 # What may stand between a rating and the sentence that explains it; a comma or a bracket may change the verdict.
 AFTER_RATING = re.compile(r"\s*(?:[.:!…]|\s[-–—]\s)")
@@ -56,7 +54,7 @@ def normalised_rating(rating: str) -> str:
 class RatingMaps:
     """Every site's map, and the master map."""
 
-    def __init__(self, folder: Path = MAPS) -> None:
+    def __init__(self, folder: Path = LABEL_MAPS) -> None:
         self.labels: dict[str, set[str]] = defaultdict(set)  # English rating -> labels
         for label, ratings in _pairs(folder / MASTER):
             if canonical_label(label) not in LABELS:
@@ -110,7 +108,7 @@ def _pairs(path: Path) -> list[tuple[str, str]]:
     return [(first, second.strip()) for first, _, second in (line.partition("\t") for line in lines if line.strip())]
 
 
-def faults(folder: Path = MAPS) -> list[Fault]:
+def faults(folder: Path = LABEL_MAPS) -> list[Fault]:
     """Entries of the maps that are ambiguous, not mapped, or no ratings, in the order of the files."""
     maps = RatingMaps(folder)
     found = [

@@ -12,7 +12,7 @@ from xfact.corpus import xfact_datasheet, xfact_steps
 from xfact.corpus.cleaning import identifier
 from xfact.corpus.crawl import Crawl, read_all
 from xfact.corpus.datasheet import markdown, record
-from xfact.corpus.near import near_groups
+from xfact.corpus.near import near_groups, near_in_meaning
 from xfact.corpus.online import is_address
 from xfact.corpus.ratings import RatingMaps, faults
 from xfact.corpus.record import MISSING, Record, row_of, tsv
@@ -97,6 +97,12 @@ def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig)
     rows = then(xfact_steps.sources(rows, old_rows, builder.max_label_share, builder.min_examples))
     rows = [*old_rows, *rows]
     groups = near_groups((one.claim for one in tracked(rows, "near-equal claims", len(rows))), builder.near)
+    if builder.near_encoder:
+        from xfact.models.embed import Embedder
+
+        groups = near_in_meaning(
+            Embedder(builder.near_encoder)([one.claim for one in rows]), groups, builder.near_cosine
+        )
     old_pools = {(one.language, one.site): pool_of_split(old_splits[one.key]) for one in old_rows}
     pools = pools_of(rows, builder.train_languages, builder.min_in_domain, old_pools)
     last, splits = assign(rows, groups, pools, old_splits, seed, builder.before)

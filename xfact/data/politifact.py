@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from xfact.config import PACKAGE, AugmentConfig
+from xfact.config import AugmentConfig
+from xfact.data.ratings import LABEL_MAPS
 from xfact.data.tsv import BadRows, content_hash, lines, read_tsv, refuse
 from xfact.errors import DataError, UserError
 from xfact.schema import SNIPPETS, Claim, canonical_label
 from xfact.screen import warn
 
-LABEL_MAPS = PACKAGE / "data" / "label_maps"
 SITE = "politifact.com"
 PREFIX = "pomt-"  # of PolitiFact's claim IDs in MultiFC
 AUTHORS_FILE = "train.all.tsv"

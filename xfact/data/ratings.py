@@ -11,7 +11,7 @@ from functools import cache
 from xfact.config import PACKAGE
 
 LABEL_MAPS = PACKAGE / "data" / "label_maps"
-MASTER = "master_mapping"
+MASTER = "master_mapping.tsv"
 OWN_WORDS = PACKAGE / "data" / "rating_words.tsv"
 # The language of the sites that have a map (paper, Table 6; the last five are not in it).
 LANGUAGE_OF = {
@@ -86,7 +86,7 @@ def is_rating(rating: str, english: str) -> bool:
 def master_map() -> dict[str, set[str]]:
     """English rating -> its labels."""
     labels: dict[str, set[str]] = {}
-    for line in (LABEL_MAPS / f"{MASTER}.tsv").read_text(encoding="utf-8").splitlines():
+    for line in (LABEL_MAPS / MASTER).read_text(encoding="utf-8").splitlines():
         label, _, listed = line.partition("\t")
         for rating in listed.split("|"):
             labels.setdefault(rating.strip().casefold(), set()).add(label)
