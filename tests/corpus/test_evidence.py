@@ -48,7 +48,7 @@ class Given:
 
 def evidence(search, pages: Pages | None = None, before: str = "none", **retrieve) -> Evidence:
     provider = ProviderConfig(name="bm25", before=before)
-    return Evidence(search, pages, overlap, provider, RetrieveConfig(**retrieve), PassagesConfig(words=12))
+    return Evidence(search, pages, overlap, provider, RetrieveConfig(**retrieve), PassagesConfig(words=11))
 
 
 def found(one: Evidence, **changes: str) -> list[Found]:
@@ -167,7 +167,7 @@ STORY = (
 
 
 def test_the_best_passage_of_a_page_is_its_snippet(tmp_path):
-    with serve(story=page(STORY, "A story", "2020-03-01"), other=page("Nothing of the kind. " * 9)) as site:
+    with serve(story=page(STORY, "A story", "2020-03-01"), other=page("Zebras. " * 9)) as site:
         search = Given(*(hit(site.address(path)) for path in ("/story", "/gone", "/other")))
         results, one = with_pages(search, tmp_path)
         assert results[0].snippet == "The bridge of Vallefinta was closed on Monday because of cracks."
@@ -258,7 +258,7 @@ def test_a_folder_is_searched_and_its_best_passages_are_snippets(tmp_path):
         "The bridge of Vallefinta was closed on Monday because of cracks."
     }
     assert one.counts["of the claim's own site"] == 1
-    assert found(one, claim="Zebras and ???") == []
+    assert found(one, claim="Zebras ???") == []
 
 
 def test_an_index_is_kept_until_the_folder_changes(tmp_path, capsys):
@@ -266,7 +266,7 @@ def test_an_index_is_kept_until_the_folder_changes(tmp_path, capsys):
     for _ in range(2):
         FolderSearch(folder, cache, 5)
     (folder / "d.txt").write_text("Zebras")
-    assert len(found(evidence(FolderSearch(folder, cache, 5)), claim="Zebras and ???")) == 1
+    assert len(found(evidence(FolderSearch(folder, cache, 5)), claim="Zebras ???")) == 1
     said = capsys.readouterr().err
     assert said.count("4 documents indexed (1 without text)") == 1
     assert said.count("5 documents indexed") == 1

@@ -161,10 +161,11 @@ def test_an_api_is_asked_once_for_the_same_and_no_key_is_kept(name, tmp_path):
     with serve(search=replies(name)) as site:
         found, web = search(provider(site, name), tmp_path, DAY, DAY, Query("a bridge"))
         assert [len(hits) for hits in found] == [2, 2, 2]
-        assert (web.counts["asked"], web.counts["cached"]) == (2, 1)
+        asked = 1 if name == "searxng" else 2  # which has no cut-off: both queries are one
+        assert (web.counts["asked"], web.counts["cached"]) == (asked, 3 - asked)
         again, web = search(provider(site, name), tmp_path, DAY)
         assert again == found[:1]
-        assert len(site.asked) == 2  # of robots.txt nothing is asked
+        assert len(site.asked) == asked  # of robots.txt nothing is asked
         assert site.asked[0].query["q"] == "a bridge"
         if name == "brave":
             assert site.asked[0].headers["X-Subscription-Token"] == "b-secret"
@@ -174,7 +175,7 @@ def test_an_api_is_asked_once_for_the_same_and_no_key_is_kept(name, tmp_path):
 
 
 def test_a_query_arrives_as_it_is(tmp_path):
-    text = "5 % + 3 & more = ä? #no; हिन्दी %2B"
+    text = "5 % & 3+4 more = ä? #no; हिन्दी %2B"
     with serve(search=replies("searxng")) as site:
         search(provider(site, "searxng"), tmp_path, Query(text), Query('""'))
         assert [one.query["q"] for one in site.asked] == [text]

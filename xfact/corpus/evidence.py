@@ -16,7 +16,6 @@ from xfact.corpus.passages import Scores, best
 from xfact.corpus.search import Search
 from xfact.schema import Claim
 
-
 NO_DATE = "have no date that can be read: none of their results was left out for its date"
 NO_SITE = "name no site: its own pages may be among their results"
 
