@@ -1,12 +1,15 @@
 """Search APIs: what each is asked and how its answer is read, with a server on localhost that speaks their formats."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable
 from datetime import date
 
 import pytest
 from corpus.web import Answer, Request, Site, serve
+from hypothesis import given
+from hypothesis import strategies as st
 
 from xfact.config import FetchConfig, ProviderConfig
 from xfact.corpus.apis import APIS, ApiError, Hit, Query
@@ -19,6 +22,10 @@ KEYS = {
     "BRAVE_API_KEY": "b-secret",
     "SERPAPI_API_KEY": "s-secret",
 }
+KEYWORDS = [
+    "items", "web", "results", "organic_results", "error", "title", "link", "url", "snippet", "content", "pagemap",
+    "metatags", "date", "page_age", "publishedDate",
+]  # fmt: skip
 DAY = Query("a bridge", date(2020, 3, 15))
 
 ANSWERS = {
@@ -92,6 +99,19 @@ def test_results_in_another_form_are_an_error():
     for name, key in (("google", "items"), ("serpapi", "organic_results"), ("searxng", "results")):
         with pytest.raises(ApiError, match="no list"):
             APIS[name].hits({key: {"a": 1}})
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYWORDS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.sampled_from(list(ANSWERS)), st.dictionaries(st.sampled_from(KEYWORDS), JSON, max_size=4))
+def test_any_answer_is_results_or_an_error(name, answer):
+    with contextlib.suppress(ApiError):
+        assert all(isinstance(one.link, str) for one in APIS[name].hits(answer))
 
 
 @pytest.mark.parametrize(
