@@ -17,6 +17,8 @@ from xfact.corpus.documents import read_documents
 from xfact.corpus.evidence import NO_DATE, NO_SITE, Evidence, Found, is_of_site
 from xfact.corpus.pages import Pages
 from xfact.corpus.passages import overlap
+from xfact.corpus.reader import Readers
+from xfact.corpus.refused import Refused
 from xfact.errors import DataError, UserError
 from xfact.schema import Claim
 
@@ -69,7 +71,6 @@ def test_the_first_results_are_evidence_each_address_once():
     assert links(found(one)) == [f"http://a.example/{number}" for number in (1, 2, 3)]
     assert one.counts["repeated"] == 1
     assert one.counts["without an address"] == 1
-    assert one.counts["without a date, kept"] == 3
 
 
 def test_the_own_site_is_left_out_and_counted():
@@ -196,6 +197,21 @@ def test_a_page_that_is_too_young_makes_room_for_the_next(tmp_path):
         results, one = with_pages(search, tmp_path, before="claim_date", k=2)
         assert links(results) == [site.address("/old"), site.address("/more")]
         assert one.counts["not from before the date"] == 1
+
+
+def test_a_page_that_stalls_the_parsers_is_given_up_and_the_next_is_read():
+    stall = "<html><body><a " + " ".join(f"a{number}=1" for number in range(300_000)) + ">x</a></body></html>"
+
+    async def read():
+        async with Readers(1, seconds=1) as readers:
+            story = await readers.read(page(STORY).body.decode(), "http://a.example/1")
+            with pytest.raises(Refused, match="takes too long to read"):
+                await readers.read(stall, "http://a.example/2")
+            return [story, await readers.read(page(STORY).body.decode(), "http://a.example/1")]
+
+    first, second = asyncio.run(read())
+    assert first == second
+    assert "closed on Monday" in first.text
 
 
 # A folder
