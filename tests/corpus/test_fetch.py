@@ -395,7 +395,6 @@ TEXTS = {"Привет, мир": "cp1251", "Çağrı, İstanbul'da öğle": "cp1
         ("Überraschung".encode(), "iso-8859-1", "Überraschung"),  # wrong: it is UTF-8
         ("Überraschung".encode("latin-1"), "iso-8859-1", "Überraschung"),
         ("“quoted”".encode("cp1252"), "iso-8859-1", "“quoted”"),
-        ("Überraschung".encode("latin-1"), None, "Überraschung"),
         ("हिन्दी".encode("utf-16"), "utf-8", "हिन्दी"),
         ("\ufeffतथ्य".encode(), None, "तथ्य"),
         ("Привет".encode("cp1251"), "windows-1251", "Привет"),

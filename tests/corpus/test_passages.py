@@ -101,7 +101,16 @@ def test_an_encoder_chooses_the_nearest_passage(encoder):
 
     from xfact.corpus.passages import scorer
 
-    scores = scorer(config("passages.by=encoder", f"encoder.name={encoder}"))
+    scores = scorer(
+        config(
+            "task=retrieve",
+            "provider.folder=a",
+            "input=b",
+            "output=c",
+            "passages.by=encoder",
+            f"encoder.name={encoder}",
+        )
+    )
     assert best("Boats are rare.", TEXT, 5, 1, scores) == "Boats are rare."
 
 

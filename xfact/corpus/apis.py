@@ -7,10 +7,11 @@ Formats: Google's Custom Search JSON API (developers.google.com/custom-search/v1
 
 import html
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from xfact.corpus.dates import day_of
 
@@ -48,31 +49,33 @@ class ApiError(Exception):
     """What an API said instead of results."""
 
 
-class Api(Protocol):
+class Api(ABC):
     """One search API. `page` counts from 0; `keys` are the values of the variables named in `variables`."""
 
-    variables: tuple[str, ...]  # of the environment
-    per_page: int  # results of one request at most
-    pages: int  # that can be asked for
-    words: int | None  # of a query that count
-    characters: int | None
+    variables: tuple[str, ...] = ()  # of the environment
+    per_page = 10  # results of one request at most
+    pages = 10  # that can be asked for
+    words: int | None = None  # of a query that count
+    characters: int | None = None
 
+    @abstractmethod
     def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
         """Of the request's address."""
 
     def headers(self, keys: Mapping[str, str]) -> dict[str, str]:
         """Of the request."""
+        return {}
 
+    @abstractmethod
     def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
         """The results in an answer; ApiError if it is none."""
 
 
-class Google:
+class Google(Api):
     """Programmable Search Engine."""
 
     variables = ("GOOGLE_API_KEY", "GOOGLE_CSE_ID")
-    per_page, pages = 10, 10
-    words, characters = 32, None
+    words = 32
 
     def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
         found = {"q": query.text, "num": str(self.per_page), "start": str(1 + page * self.per_page)}
@@ -80,18 +83,15 @@ class Google:
             found["sort"] = f"date:r:{FIRST_DAY:%Y%m%d}:{query.last_day:%Y%m%d}"
         return found | {"key": keys["GOOGLE_API_KEY"], "cx": keys["GOOGLE_CSE_ID"]}
 
-    def headers(self, keys: Mapping[str, str]) -> dict[str, str]:
-        return {}
-
     def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
         return [hit(one, "link", "snippet", google_date(one)) for one in objects(answer.get("items"))]
 
 
-class Brave:
+class Brave(Api):
     """Brave's own index."""
 
     variables = ("BRAVE_API_KEY",)
-    per_page, pages = 20, 10
+    per_page = 20
     words, characters = 50, 400
 
     def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
@@ -104,16 +104,15 @@ class Brave:
         return {"X-Subscription-Token": keys["BRAVE_API_KEY"]}
 
     def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
-        web = answer.get("web") or {}
-        return [hit(one, "url", "description", one.get("page_age")) for one in objects(web.get("results"))]
+        found = objects(mapping(answer.get("web")).get("results"))
+        return [hit(one, "url", "description", one.get("page_age")) for one in found]
 
 
-class SerpApi:
+class SerpApi(Api):
     """Google's result pages by SerpApi."""
 
     variables = ("SERPAPI_API_KEY",)
-    per_page, pages = 10, 10
-    words, characters = 32, None
+    words = 32
     nothing = "hasn't returned any results"
 
     def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
@@ -122,9 +121,6 @@ class SerpApi:
             found["tbs"] = f"cdr:1,cd_min:{american(FIRST_DAY)},cd_max:{american(day)}"
         return found | {"api_key": keys["SERPAPI_API_KEY"]}
 
-    def headers(self, keys: Mapping[str, str]) -> dict[str, str]:
-        return {}
-
     def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
         error = str(answer.get("error") or "")
         if error and self.nothing not in error:
@@ -132,18 +128,11 @@ class SerpApi:
         return [hit(one, "link", "snippet", one.get("date")) for one in objects(answer.get("organic_results"))]
 
 
-class Searxng:
+class Searxng(Api):
     """A SearXNG of one's own; it needs `formats: [html, json]` in its settings.yml, and has no cut-off by date."""
-
-    variables = ()
-    per_page, pages = 10, 20
-    words, characters = None, None
 
     def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
         return {"q": query.text, "format": "json", "pageno": str(page + 1)}
-
-    def headers(self, keys: Mapping[str, str]) -> dict[str, str]:
-        return {}
 
     def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
         return [hit(one, "url", "content", one.get("publishedDate")) for one in objects(answer.get("results"))]
@@ -161,6 +150,11 @@ def objects(found: Any) -> list[dict[str, Any]]:
     return [one for one in found if isinstance(one, dict)]
 
 
+def mapping(found: Any) -> dict[str, Any]:
+    """An object that an API gave; an empty one for what is none."""
+    return found if isinstance(found, dict) else {}
+
+
 def hit(one: Mapping[str, Any], link: str, snippet: str, day: Any) -> Hit:
     """A result with its texts without markup."""
     when = day_of(day) if isinstance(day, str) else None
@@ -175,10 +169,10 @@ def plain_text(text: Any) -> str:
 
 def google_date(one: Mapping[str, Any]) -> str | None:
     """A result's day: what its page says in a meta tag, or what Google writes before the snippet."""
-    tags = (one.get("pagemap") or {}).get("metatags") or [{}]
-    for name in PUBLISHED:
-        if isinstance(found := tags[0].get(name), str) and day_of(found):
-            return found
+    for tags in objects(mapping(one.get("pagemap")).get("metatags"))[:1]:
+        for name in PUBLISHED:
+            if isinstance(found := tags.get(name), str) and day_of(found):
+                return found
     leading = LEADING_DATE.match(str(one.get("snippet") or ""))
     return leading.group(1) if leading else None
 

@@ -66,8 +66,8 @@ def decoded(body: bytes, declared: str | None) -> str:
         if body.startswith(mark):
             return body.decode(name, errors="replace")
     meta = META.search(body[:HEAD])
-    named = [declared, meta.group(1).decode("ascii") if meta else None]
-    for name in ([] if b"\0" in body[:HEAD] else ["utf-8"]) + [name.lower() for name in named if name]:
+    named = ["" if b"\0" in body[:HEAD] else "utf-8", declared or "", meta.group(1).decode("ascii") if meta else ""]
+    for name in [name.lower() for name in named if name]:
         try:
             return body.decode(AS_BROWSERS.get(name, name))
         except (LookupError, UnicodeDecodeError, ValueError):

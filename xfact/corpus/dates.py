@@ -4,13 +4,14 @@ import re
 from datetime import date, datetime
 
 ISO = re.compile(r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+LONGEST = 60  # characters of a date
 NONE = {"", "none", "nan", "null"}
 
 
 def day_of(text: str, language: str | None = None) -> date | None:
     """The day that a text names, None if it names none: 2024-03-14 and what follows it, or any style that dateparser
     knows, in the language first (`3 days ago` is counted from today)."""
-    if text.strip().casefold() in NONE:
+    if text.strip().casefold() in NONE or len(text) > LONGEST:
         return None
     if found := ISO.match(text):
         try:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xfact.claims_io import read_jsonl
 from xfact.corpus.body import decoded
 from xfact.corpus.dates import day_of
 from xfact.errors import UserError
@@ -85,6 +84,8 @@ def html_document(content: str, place: str, address: str | None = None) -> Docum
 
 def read_lines(path: Path, place: str) -> Iterator[Document]:
     """The documents of a .jsonl file: `text`, and `title`, `link` or `url` and `date` if it has them."""
+    from xfact.claims_io import read_jsonl
+
     for number, row in enumerate(read_jsonl(decoded(path.read_bytes(), None), str(path), "text"), start=1):
         given = {key: str(value) for key, value in row.items() if value is not None}
         link = given.get("link") or given.get("url") or f"{place}#{number}"

@@ -61,7 +61,8 @@ class Evidence:
         while len(found) < self.retrieve.k and (some := list(islice(candidates, self.retrieve.k - len(found)))):
             read = await asyncio.gather(*(self.read(hit, claim, before) for hit in some))
             found += [one for one in read if one is not None]
-        self.counts["without a date, kept"] += sum(not one.hit.date for one in found)
+        if before is not None:
+            self.counts["without a date, kept"] += sum(not one.hit.date for one in found)
         return found
 
     def before(self, claim: Claim) -> date | None:

@@ -1,17 +1,20 @@
 """The text of web pages, fetched safely and kept, so that a page is fetched once."""
 
 import asyncio
+import os
 from collections import Counter, defaultdict
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from xfact.config import FetchConfig
-from xfact.corpus.documents import Document, html_document, text_document
+from xfact.corpus.documents import Document, text_document
 from xfact.corpus.fetch import Fetcher, Page
+from xfact.corpus.reader import Readers
 from xfact.corpus.refused import Refused
 from xfact.kept import KeptAnswers
 
+READERS = 4  # processes at most that take the text out of pages
 NO_TEXT = "no text in it"
 
 
@@ -22,7 +25,7 @@ class Pages:
     """
 
     def __init__(self, settings: FetchConfig, folder: Path) -> None:
-        self.fetcher = Fetcher(settings)
+        self.fetcher, self.readers = Fetcher(settings), Readers(min(READERS, os.cpu_count() or 1))
         self.kept = KeptAnswers(folder / "pages.sqlite")
         self.counts: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
@@ -30,9 +33,11 @@ class Pages:
 
     async def __aenter__(self) -> "Pages":
         await self.fetcher.__aenter__()
+        await self.readers.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.readers.__aexit__()
         await self.fetcher.__aexit__()
         self.kept.close()
 
@@ -54,21 +59,17 @@ class Pages:
         """A page's text, or why there is none."""
         try:
             page = await self.fetcher.fetch(link)
+            document = await self._document(page)
         except Refused as refused:
             if refused.lasts:
                 self.kept.put(link, {"refused": str(refused)})
             return {"refused": str(refused)}
-        document = await asyncio.to_thread(document_of, page)
         found = asdict(document) if document.text.strip() else {"refused": NO_TEXT}
         self.kept.put(link, found)
         return found
 
-
-def document_of(page: Page) -> Document:
-    """A page's title, text and day; without text if the parsers fail at it."""
-    if page.content_type == "text/plain":
-        return text_document(page.text, page.url)
-    try:
-        return html_document(page.text, page.url, page.url)
-    except Exception:  # a stranger's page may raise anything in them
-        return Document("", page.url, "")
+    async def _document(self, page: Page) -> Document:
+        """A page's title, text and day."""
+        if page.content_type == "text/plain":
+            return text_document(page.text, page.url)
+        return await self.readers.read(page.text, page.url)

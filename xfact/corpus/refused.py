@@ -20,6 +20,7 @@ class Reason(StrEnum):
     NO_CONNECTION = "no connection"
     CERTIFICATE = "no valid certificate"
     BROKEN = "broken answer"
+    UNREADABLE = "takes too long to read"
 
 
 class Refused(Exception):
@@ -38,4 +39,4 @@ class Refused(Exception):
     def lasts(self) -> bool:
         """Whether the same answer is to be expected another day: the page is gone, forbidden or of another kind."""
         gone = self.status is not None and 400 <= self.status < 500 and not self.again
-        return gone or self.reason in (Reason.ROBOTS, Reason.TYPE)
+        return gone or self.reason in (Reason.ROBOTS, Reason.TYPE, Reason.UNREADABLE)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xfact.config import Config, DataConfig, ProviderConfig
+from xfact.config import Config, ProviderConfig
 from xfact.corpus.evidence import Evidence, Found
-from xfact.data.corpus import Corpus
+from xfact.data.corpus import EMBEDDED, Corpus
 from xfact.errors import UserError
 from xfact.files import temporary
 from xfact.schema import COLUMNS, OFFICIAL, SNIPPETS, Claim
@@ -49,24 +49,22 @@ def retrieve(config: Config) -> None:
 
 
 def read_jobs(config: Config) -> list[Job]:
-    """The claims of a file, or of each of the five files of a data set."""
+    """The claims of a file, or of each of the five files of a data set; where they go is looked at first."""
     source, output = Path(str(config.input)), Path(str(config.output))
     if source.is_file():
-        data = config.data.model_copy(update={"source": str(source.resolve().parent)})
-        return [Job(read_claims(data, str(source.name)), checked_output(output, source))]
-    data = config.data.model_copy(update={"source": str(config.input)})
-    corpus = Corpus(data)
-    files = [file for file, _ in OFFICIAL.values() if corpus.has(file)]
-    if not files:
-        raise UserError(f"input={config.input}: none of the official files is there")
-    if output.suffix == ".tsv":
-        raise UserError(f"output={output}: a folder is needed, as input={config.input} has {len(files)} files")
-    return [Job(read_claims(data, file), checked_output(output / file, corpus.path(file))) for file in files]
-
-
-def read_claims(data: DataConfig, file: str) -> list[Claim]:
-    """The claims of a file that pass the filters of `data`."""
-    return Corpus(data).read_or_fail(file, "input")[0]
+        corpus = Corpus(config.data.model_copy(update={"source": str(source.resolve().parent)}))
+        places = {source.name: checked_output(output, source)}
+    elif config.input not in (*EMBEDDED, "hub") and not source.is_dir():
+        raise UserError(f"input={config.input}: no such file; give a TSV, sample, claims, hub or a folder of TSVs")
+    else:
+        corpus = Corpus(config.data.model_copy(update={"source": str(config.input)}))
+        files = [file for file, _ in OFFICIAL.values() if corpus.has(file)]
+        if not files:
+            raise UserError(f"input={config.input}: none of the official files is there")
+        if output.suffix == ".tsv":
+            raise UserError(f"output={output}: a folder is needed, as input={config.input} has {len(files)} files")
+        places = {file: checked_output(output / file, corpus.path(file)) for file in files}
+    return [Job(corpus.read_or_fail(file, "input")[0], place) for file, place in places.items()]
 
 
 def checked_output(path: Path, source: Path | None) -> Path:
