@@ -97,6 +97,9 @@ def test_retrieved_pages_stand_beside_the_snippets_and_in_for_missing_ones(tmp_p
     assert list(first) == list(second)
     with pytest.raises(DataError, match="are none of the data's"):
         read_pages(str(path), {"other:1"})
+    path.write_text(2 * '{"claim": "dev.all:1", "rank": 1}\n')
+    with pytest.raises(DataError, match=r"row 2: rank 1 of dev\.all:1 is there twice"):
+        read_pages(str(path), {"dev.all:1"})
     path.write_text('{"claim": "dev.all:1", "rank": null}\n')
     with pytest.raises(DataError, match=r"row 1: rank None is no number"):
         read_pages(str(path), {"dev.all:1"})
