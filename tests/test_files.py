@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xfact.errors import Failure, UserError
-from xfact.files import temporary, write_text
+from xfact.files import temporary, temporary_folder, write_text
 
 FULL = Path("/dev/full")  # writing to it fails as on a full disk
 
@@ -46,6 +46,26 @@ def test_the_old_file_is_replaced(tmp_path):
     write_text(path, "new")
     assert path.read_text() == "new"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_appears_when_it_is_whole_and_stays_if_another_made_it(tmp_path):
+    place = tmp_path / "new" / "index"
+    for text in ("first", "second"):
+        with temporary_folder(place) as unfinished:
+            (unfinished / "x.txt").write_text(text)
+            assert unfinished.parent == place.parent
+    assert (place / "x.txt").read_text() == "first"
+    assert list(place.parent.iterdir()) == [place]
+
+
+def test_nothing_is_left_of_a_folder_when_writing_fails(tmp_path):
+    with pytest.raises(ValueError, match="no"), temporary_folder(tmp_path / "index") as unfinished:
+        (unfinished / "x.txt").write_text("half")
+        raise ValueError("no")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="cannot be written"), temporary_folder(tmp_path / "file" / "index"):
+        pass
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")

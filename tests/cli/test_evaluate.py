@@ -40,8 +40,14 @@ def test_the_data_and_evidence_can_be_others_than_in_training(sweep, tmp_path):
     assert found["macro_f1"] != scores(run)["alpha1"]["languages"].get("it", {}).get("macro_f1")
 
 
-def test_linear_and_majority_give_their_figures_again(tmp_path):
-    succeed("-m", "model=linear,majority", "data.limit=150", cwd=tmp_path)
+def test_the_baselines_give_their_figures_again_predict_and_stand_in_the_report(tmp_path):
+    succeed("-m", "model=linear,knn,majority", "data.limit=150", cwd=tmp_path)
+    (knn,) = (tmp_path / "runs" / "knn").iterdir()
+    done = succeed("task=predict", f"run={knn}", "input=-", cwd=tmp_path, stdin="uno\ndue\n")
+    assert len(done.stdout.splitlines()) == 3
+    succeed("task=report", "runs=runs", cwd=tmp_path)
+    text = (tmp_path / "report" / "report.md").read_text()
+    assert text.index("| Majority |") < text.index("| k-NN |") < text.index("| Linear |")
     for run in run_folders(tmp_path / "runs"):
         done = succeed("task=evaluate", f"run={run}", cwd=tmp_path)
         assert json.loads(done.stdout)["splits"] == scores(run)

@@ -97,6 +97,9 @@ def test_retrieved_pages_stand_beside_the_snippets_and_in_for_missing_ones(tmp_p
     assert list(first) == list(second)
     with pytest.raises(DataError, match="are none of the data's"):
         read_pages(str(path), {"other:1"})
+    path.write_text(2 * '{"claim": "dev.all:1", "rank": 1}\n')
+    with pytest.raises(DataError, match=r"row 2: rank 1 of dev\.all:1 is there twice"):
+        read_pages(str(path), {"dev.all:1"})
     path.write_text('{"claim": "dev.all:1", "rank": null}\n')
     with pytest.raises(DataError, match=r"row 1: rank None is no number"):
         read_pages(str(path), {"dev.all:1"})
@@ -192,18 +195,18 @@ def test_the_sheets_are_for_a_spreadsheet_and_of_the_language(drawn):
 
 def test_filled_sheets_are_read_back_and_disagreements_written(sheets):
     answered(
-        sheets / "sheet_1.csv", sheets / "anna.csv", snippets_suffice=["Yes", "no", "yes", ""], pages_suffice=["yes"]
+        sheets / "sheet_1.csv", sheets / "änna 1.csv", snippets_suffice=["Yes", "no", "yes", ""], pages_suffice=["yes"]
     )
     answered(sheets / "sheet_2.csv", sheets / "bruno.csv", snippets_suffice=["yes", "NO", "no", "no"])
-    done = succeed("task=sufficiency", "sufficiency.answers=[anna.csv,bruno.csv]", "output=d.csv", cwd=sheets)
+    done = succeed("task=sufficiency", "sufficiency.answers=[änna 1.csv,bruno.csv]", "output=d.csv", cwd=sheets)
     words = " ".join(done.stdout.split())
-    assert "snippets_suffice anna 3 2 66.7 20.8-93.9" in words
+    assert "snippets_suffice änna 1 3 2 66.7 20.8-93.9" in words
     assert "snippets_suffice bruno 4 1 25.0" in words
     assert "snippets_suffice majority 3 1 33.3" in words
-    assert "snippets_suffice anna, bruno 3 66.7" in words
+    assert "snippets_suffice änna 1, bruno 3 66.7" in words
     (row,) = read(sheets / "d.csv")
-    assert (row["answer_anna"], row["answer_bruno"], row["decision"]) == ("yes", "no", "")
-    assert row["id"] == read(sheets / "anna.csv")[2]["id"]
+    assert (row["answer_änna 1"], row["answer_bruno"], row["decision"]) == ("yes", "no", "")
+    assert row["id"] == read(sheets / "änna 1.csv")[2]["id"]
 
 
 def test_answers_are_not_overwritten(sheets):

@@ -42,6 +42,8 @@ def read_pages(place: str | None, known: Container[str]) -> dict[str, list[Page]
             rank = int(row["rank"])
         except (KeyError, TypeError, ValueError):
             raise DataError(f"{path}: row {number}: rank {row.get('rank')!r} is no number") from None
+        if rank in found[text(row["claim"])]:
+            raise DataError(f"{path}: row {number}: rank {rank} of {row['claim']} is there twice")
         link, title, snippet, whole, passage = (
             text(row.get(name)) for name in ("link", "title", "snippet", "text", "passage")
         )
