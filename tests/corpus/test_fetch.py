@@ -82,7 +82,8 @@ def test_a_name_of_a_private_address_is_refused_unless_it_is_allowed():
     with serve(here=page("in the house")) as site:
         assert reason(site.address("/here"), allow_private=[]) == "private address"
         assert site.asked == []
-        assert isinstance(fetch(site.address("/here")), Page)
+        for name in ("localhost", "LocalHost", "127.0.0.1"):
+            assert isinstance(fetch(site.address("/here", name), allow_private=[name]), Page)
 
 
 @pytest.mark.parametrize(
