@@ -291,6 +291,14 @@ def test_a_folder_is_searched_and_its_best_passages_are_snippets(tmp_path):
     assert found(one, claim="Zebras ???") == []
 
 
+def test_a_document_that_is_found_by_its_title_is_shown_by_its_beginning(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.jsonl").write_text(json.dumps({"title": "Zebras", "text": "They live\tfar away. " * 40}))
+    (only,) = found(evidence(FolderSearch(tmp_path / "docs", tmp_path / "cache", 5)), claim="Zebras")
+    assert only.passage is None
+    assert only.snippet == " ".join(["They live far away."] * 15)
+
+
 def test_an_index_is_kept_until_the_folder_changes(tmp_path, capsys):
     folder, cache = folder_of(tmp_path), tmp_path / "cache"
     for _ in range(2):
