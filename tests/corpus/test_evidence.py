@@ -217,7 +217,7 @@ def test_a_page_that_stalls_the_parsers_is_given_up_and_the_next_is_read():
     stall = "<html><body><a " + " ".join(f"a{number}=1" for number in range(300_000)) + ">x</a></body></html>"
 
     async def read():
-        async with Readers(1, seconds=1) as readers:
+        async with Readers(1, seconds=2) as readers:
             story = await readers.read(page(STORY).body.decode(), "http://a.example/1")
             with pytest.raises(Refused, match="takes too long to read"):
                 await readers.read(stall, "http://a.example/2")
