@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections import Counter
 from dataclasses import replace
 from datetime import date
@@ -9,7 +10,7 @@ from datetime import date
 import pytest
 from corpus.web import Answer, page, serve, settings
 
-from xfact.config import PassagesConfig, ProviderConfig, RetrieveConfig
+from xfact.config import Config, PassagesConfig, ProviderConfig, RetrieveConfig
 from xfact.corpus.apis import Hit, Query
 from xfact.corpus.bm25 import FolderSearch
 from xfact.corpus.dates import day_of
@@ -19,6 +20,7 @@ from xfact.corpus.pages import Pages
 from xfact.corpus.passages import overlap
 from xfact.corpus.reader import Readers
 from xfact.corpus.refused import Refused
+from xfact.corpus.retrieve import retrieve
 from xfact.errors import DataError, UserError
 from xfact.schema import Claim
 
@@ -121,21 +123,33 @@ def test_a_claim_without_a_date_is_searched_without_a_cut_off_and_counted():
     assert search.queries[0].before is None
 
 
+def test_without_the_extra_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "trafilatura", None)
+    model = {"name": "majority", "_target_": "xfact.models.majority.Majority"}
+    config = Config(model=model, split={}, input="a", output="b", provider={"name": "bm25", "folder": "c"})
+    with pytest.raises(UserError, match=r"pip install 'xfact\[corpus\]'"):
+        retrieve(config)
+
+
 @pytest.mark.parametrize(
     ("text", "language", "expected"),
     [
-        ("2020-03-15", None, date(2020, 3, 15)),
-        ("2020-03-15T10:00:00Z", None, date(2020, 3, 15)),
-        ("2020-3-5", None, date(2020, 3, 5)),
-        ("Mar 1, 2020", None, date(2020, 3, 1)),
+        ("2020-03-15", "en", date(2020, 3, 15)),
+        ("2020-03-15T10:00:00Z", "hi", date(2020, 3, 15)),
+        ("2020-3-5", "en", date(2020, 3, 5)),
+        ("Mar 1, 2020", "hi", date(2020, 3, 1)),
         ("15 marzo 2020", "it", date(2020, 3, 15)),
-        ("15/03/2020", "it", date(2020, 3, 15)),
-        ("2020-02-31", None, None),
-        ("None", None, None),
+        ("15 मार्च 2020", "hi", date(2020, 3, 15)),
+        ("04/03/2020", "it", date(2020, 3, 4)),
+        ("04/03/2020", "en", date(2020, 4, 3)),
+        ("March 15, 2020", "no such language", date(2020, 3, 15)),
+        ("2020-02-31", "en", None),
+        ("None", "en", None),
         ("", "xx", None),
         ("in spring", "en", None),
-        ("2020", None, None),
-        ("March 2020", None, None),
+        ("2020", "en", None),
+        ("March 2020", "en", None),
+        ("1 March 2020 " * 9, "en", None),
     ],
 )
 def test_a_day_is_read_in_any_style(text, language, expected):
@@ -203,7 +217,7 @@ def test_a_page_that_stalls_the_parsers_is_given_up_and_the_next_is_read():
     stall = "<html><body><a " + " ".join(f"a{number}=1" for number in range(300_000)) + ">x</a></body></html>"
 
     async def read():
-        async with Readers(1, seconds=1) as readers:
+        async with Readers(1, seconds=2) as readers:
             story = await readers.read(page(STORY).body.decode(), "http://a.example/1")
             with pytest.raises(Refused, match="takes too long to read"):
                 await readers.read(stall, "http://a.example/2")
@@ -275,6 +289,14 @@ def test_a_folder_is_searched_and_its_best_passages_are_snippets(tmp_path):
     }
     assert one.counts["of the claim's own site"] == 1
     assert found(one, claim="Zebras ???") == []
+
+
+def test_a_document_that_is_found_by_its_title_is_shown_by_its_beginning(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.jsonl").write_text(json.dumps({"title": "Zebras", "text": "They live\tfar away. " * 40}))
+    (only,) = found(evidence(FolderSearch(tmp_path / "docs", tmp_path / "cache", 5)), claim="Zebras")
+    assert only.passage is None
+    assert only.snippet == " ".join(["They live far away."] * 15)
 
 
 def test_an_index_is_kept_until_the_folder_changes(tmp_path, capsys):

@@ -15,6 +15,7 @@ from xfact.errors import DataError
 from xfact.screen import say
 
 FORMAT = 1
+BEGINNING = 60  # words
 CARD = "card.json"
 
 
@@ -40,7 +41,12 @@ class FolderSearch:
         number = min(self.asked, int(self.index.scores["num_docs"]))
         documents, scores = self.index.retrieve([terms(query.text)], k=number, show_progress=False)
         found = [Document(**one) for one, score in zip(documents[0], scores[0], strict=True) if score > 0]
-        return [Hit(one.title, one.link, "", one.date, one.text) for one in found]
+        return [Hit(one.title, one.link, beginning(one.text), one.date, one.text) for one in found]
+
+
+def beginning(text: str) -> str:
+    """The first words of a document, for one that has the claim's words in its title alone."""
+    return " ".join(text.split()[:BEGINNING])
 
 
 def kept_index(folder: Path, place: Path) -> Any:

@@ -79,7 +79,7 @@ class Fetcher:
     def __init__(self, settings: FetchConfig, robots: bool = True, at_once: int = 1) -> None:
         self.settings = settings
         self.agent = settings.user_agent.replace("/", " ").split()[0]  # as robots.txt would name it
-        self.allowed = frozenset(settings.allow_private)
+        self.allowed = frozenset(map(str.lower, settings.allow_private))
         self.refusals: Counter[str] = Counter()
         self.gates: dict[str, Gate] = defaultdict(lambda: Gate(settings.delay, at_once))
         self.robots: dict[URL, asyncio.Task[RobotFileParser]] | None = {} if robots else None

@@ -85,6 +85,8 @@ def document_of(content: str, link: str) -> Document:
 
 def serve(seconds: int) -> None:
     """Read pages until there is none; SIGALRM, which nobody handles, ends the process."""
+    import trafilatura  # noqa: F401 # before the clock runs
+
     for line in sys.stdin.buffer:
         page = json.loads(line)
         signal.alarm(seconds)
