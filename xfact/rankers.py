@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xfact.config import Config, TrainerConfig
+from xfact.config import Config
+from xfact.errors import UserError
 from xfact.files import temporary, temporary_folder
 from xfact.schema import Claim
 from xfact.screen import say
 
 if TYPE_CHECKING:
-    from xfact.embedder import Embedder
+    from xfact.models.embed import Embedder
 
 Ranker = Callable[[int], np.ndarray]  # number of a claim -> scores of all fact-checks, the higher the nearer
 
@@ -28,7 +29,7 @@ def rankers_of(config: Config, claims: list[Claim], checks: list[Claim]) -> dict
     if config.match.by != "encoder":
         rankers["bm25"] = lexical(claims, checks, cache)
     if embedder is not None:
-        rankers["encoder"] = semantic(embedder, config.trainer, claims, checks, cache)
+        rankers["encoder"] = semantic(embedder, claims, checks, cache)
     return rankers
 
 
@@ -46,23 +47,31 @@ def lexical(claims: list[Claim], checks: list[Claim], cache: Path) -> Ranker:
 
 
 def loaded(config: Config) -> "Embedder":
-    """The encoder that is asked."""
-    from xfact.embedder import embedder_of
+    """The encoder of run=, as it was trained, or that of encoder.name."""
+    from xfact.models import store
+    from xfact.models.embed import Embedder, new_embedder
     from xfact.runs.lightning import prepare
 
     prepare(config.seed, config.trainer.threads)
-    return embedder_of(config)
+    if not config.run:
+        return new_embedder(config.encoder.name, config.encoder.pooling)
+    place = Path(config.run) / "model"
+    card = store.read_card(place)
+    tokeniser = store.tokeniser(place, card)
+    if tokeniser is None:
+        raise UserError(f"run={config.run}: {card.name} has no encoder; give the run of a model that has one")
+    return Embedder(store.load(place, card).encoder, tokeniser)
 
 
-def semantic(
-    embedder: "Embedder", trainer: TrainerConfig, claims: list[Claim], checks: list[Claim], cache: Path
-) -> Ranker:
+def semantic(embedder: "Embedder", claims: list[Claim], checks: list[Claim], cache: Path) -> Ranker:
     """The cosine of an encoder's vectors."""
-    path = cache / f"vectors-{digest(embedder.fingerprint(), [check.claim for check in checks])}.npy"
+    texts = [check.claim for check in checks]
+    path = cache / f"vectors-{digest(embedder.fingerprint(), texts)}.npy"
     if not path.is_file():
         with indexing("encoder", path), temporary(path) as unfinished, unfinished.open("wb") as file:
-            np.save(file, embedder.vectors(checks, trainer), allow_pickle=False)
-    known, asked = np.load(path, mmap_mode="r", allow_pickle=False), embedder.vectors(claims, trainer)
+            np.save(file, embedder(texts), allow_pickle=False)
+    known = np.load(path, mmap_mode="r", allow_pickle=False)
+    asked = embedder([claim.claim for claim in claims])
     return lambda number: known @ asked[number]
 
 

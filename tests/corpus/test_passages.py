@@ -85,9 +85,9 @@ def encoder(tmp_path_factory):
 
 
 def test_an_encoder_gives_a_vector_a_text_the_same_in_any_company(encoder):
-    from xfact.models.embed import Embedder
+    from xfact.models.embed import new_embedder
 
-    embed = Embedder(encoder)
+    embed = new_embedder(encoder)
     texts = [f"text {number} " * (number % 7 + 1) for number in range(70)]
     vectors = embed(texts)
     assert vectors.shape == (70, 32)
@@ -115,7 +115,7 @@ def test_an_encoder_chooses_the_nearest_passage(encoder):
 
 
 def test_an_encoder_without_training_is_refused():
-    from xfact.models.embed import Embedder
+    from xfact.models.embed import new_embedder
 
     with pytest.raises(UserError, match=r"encoder\.name=tiny: has no trained weights"):
-        Embedder("tiny")
+        new_embedder("tiny")

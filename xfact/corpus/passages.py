@@ -71,9 +71,9 @@ def scorer(config: Config) -> Scores:
     """How passages are scored, as the config says."""
     if config.passages.by == "overlap":
         return overlap
-    from xfact.models.embed import Embedder
+    from xfact.models.embed import new_embedder
 
-    embedder = Embedder(config.encoder.name)
+    embedder = new_embedder(config.encoder.name, config.encoder.pooling)
 
     def cosine(claim: str, passages: Sequence[str]) -> np.ndarray:
         vectors = embedder([claim, *passages])

@@ -98,10 +98,10 @@ def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig)
     rows = [*old_rows, *rows]
     groups = near_groups((one.claim for one in tracked(rows, "near-equal claims", len(rows))), builder.near)
     if builder.near_encoder:
-        from xfact.models.embed import Embedder
+        from xfact.models.embed import new_embedder
 
         groups = near_in_meaning(
-            Embedder(builder.near_encoder)([one.claim for one in rows]), groups, builder.near_cosine
+            new_embedder(builder.near_encoder)([one.claim for one in rows]), groups, builder.near_cosine
         )
     old_pools = {(one.language, one.site): pool_of_split(old_splits[one.key]) for one in old_rows}
     pools = pools_of(rows, builder.train_languages, builder.min_in_domain, old_pools)
