@@ -115,7 +115,7 @@ def test_an_encoder_by_its_folder_is_asked_by_mean_or_cls(sweep, tmp_path):
         assert len(done.stdout.splitlines()) == 2
         assert f"pooling: {'mean' if pooling == 'auto' else pooling}" in done.stderr
     done = quick(*words, "encoder.pooling=tanh", cwd=tmp_path, stdin="uno\n")
-    assert "encoder.pooling=tanh: match by mean or cls" in done.stderr.splitlines()[-1]
+    assert "encoder.pooling=tanh: compare by mean or cls" in done.stderr.splitlines()[-1]
 
 
 def test_an_encoder_that_is_not_asked_is_said(tmp_path):
