@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xfact.config import MatchConfig
-from xfact.corpus.iso_dates import iso_date
+from xfact.corpus.dates import iso_date
 from xfact.match import Allowed, Near, alike, nearest
 from xfact.schema import Claim
 

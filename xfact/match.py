@@ -10,7 +10,7 @@ import pandas as pd
 
 from xfact.claims_io import as_claim, check_output, read_claims, write_table
 from xfact.config import Config, MatchConfig
-from xfact.corpus.iso_dates import iso_date
+from xfact.corpus.dates import iso_date
 from xfact.data.corpus import Corpus, read_all, split_files
 from xfact.data.duplicates import normalised
 from xfact.data.near import NEAR, grams

@@ -3,7 +3,7 @@
 import pytest
 
 from xfact.corpus.cleaning import language_code, masked, plain_text
-from xfact.corpus.iso_dates import iso_date
+from xfact.corpus.dates import iso_date
 from xfact.corpus.ratings import RatingMaps
 from xfact.corpus.record import MISSING, Record, row_of
 from xfact.corpus.reviews import Answers

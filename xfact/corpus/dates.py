@@ -1,44 +1,52 @@
-"""Days out of dates in any style."""
+"""Days out of dates in any style, in the order of day and month that their language has."""
 
 import re
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date
 from functools import lru_cache
 from typing import Any
 
+from xfact.corpus.extras import needs
+from xfact.data.text import MISSING
+
 ISO = re.compile(r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
-SETTINGS: Any = {
-    "REQUIRE_PARTS": ["day", "month", "year"],
-    "PREFER_DATES_FROM": "past",
-    "RETURN_AS_TIMEZONE_AWARE": False,
-}
+WHOLE: dict[str, Any] = {"REQUIRE_PARTS": ["day", "month", "year"], "RETURN_AS_TIMEZONE_AWARE": False}
 LONGEST = 60  # characters of a date
-NONE = {"", "none", "nan", "null"}
+
+
+def iso_date(text: str, language: str) -> str | None:
+    """A date as 2021-05-30: what begins so, else as the language writes it; "" for none.
+
+    None for what is no whole date, or relative to today, or in words of a language that dateparser does not know.
+    """
+    if text.strip().casefold() in MISSING:
+        return ""
+    found = _day(text, (language,), ("absolute-time",))
+    return None if found is None else found.isoformat()
+
+
+def day_of(text: str, language: str = "en") -> date | None:
+    """The day that a search result's date names, in its language or English; `3 days ago` is counted from today.
+
+    None if it names none.
+    """
+    return _day(text, (language, "en"), ("absolute-time", "relative-time", "timestamp"))
 
 
 @lru_cache(maxsize=100_000)
-def day_of(text: str, language: str = "en") -> date | None:
-    """The day that a text names, None if it names none.
-
-    2024-03-14 and what follows it, or any style that dateparser knows in the language or in English; `3 days ago` is
-    counted from today.
-    """
-    if text.strip().casefold() in NONE or len(text) > LONGEST:
+def _day(text: str, languages: tuple[str, ...], parsers: tuple[str, ...]) -> date | None:
+    if text.strip().casefold() in MISSING or len(text) > LONGEST:
         return None
     if found := ISO.match(text):
         try:
             return date(*map(int, found.groups()))
         except ValueError:
             return None
-    parsed = _parsed(text.strip(), language)
-    return None if parsed is None else parsed.date()
-
-
-def _parsed(text: str, language: str) -> datetime | None:
-    import dateparser
-
-    for one in (language, "en"):  # not both at once: 04/03/2020 would be read as in English
+    with needs("corpus"):
+        import dateparser
+    settings: Any = WHOLE | {"PREFER_DATES_FROM": "past", "PARSERS": list(parsers)}
+    for language in languages:  # not all at once: 04/03/2020 would be read as in English
         with suppress(ValueError):  # a language that it does not know
-            if found := dateparser.parse(text, languages=[one], settings=SETTINGS):
-                return found
+            if day := dateparser.parse(text.strip(), languages=[language], settings=settings):
+                return day.date()
     return None

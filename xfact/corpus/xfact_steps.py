@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from xfact.corpus.cleaning import language_code, masked, plain_text
-from xfact.corpus.iso_dates import iso_date
+from xfact.corpus.dates import iso_date
 from xfact.corpus.ratings import SENTENCE, RatingMaps, rating_key
 from xfact.corpus.record import Record
 from xfact.corpus.reviews import Answers, Cells, Form, review
