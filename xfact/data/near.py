@@ -15,7 +15,7 @@ from scipy import sparse
 from xfact.data.duplicates import normalised
 
 NEAR = 0.8  # on X-Fact's claims this joins rewordings; 0.7 joins claims that share a template too
-ROWS = 4_000  # of the first texts, held against all the others at once
+ROWS = 500  # of the first texts, held against all the others at once
 PAIRS = 100_000  # whose cosine is computed at once
 SHARED = 8  # k: more make fewer comparisons of longer prefixes
 ROUNDING = 1e-9
