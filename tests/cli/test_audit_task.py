@@ -11,6 +11,7 @@ def test_an_audit_prints_its_table_and_writes_its_folder(tmp_path):
     done = succeed("task=audit", "data.limit=40", "output=my audit (1)", cwd=tmp_path)
     assert "rating_in_snippet" in done.stdout
     assert "predicted from metadata alone" in done.stdout
+    assert "(left out: 1,332 by data.limit)" in " ".join(done.stdout.split())
     folder = tmp_path / "my audit (1)"
     assert json.loads((folder / "audit.json").read_text())["files"]["train"]["kept"] == 40
     assert (folder / "rating_in_snippet.csv").is_file()

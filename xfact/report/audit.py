@@ -34,9 +34,11 @@ def audit(config: Config) -> None:
     corpus = Corpus(config.data)
     splits, reports = load(corpus, config.split)
     found, missing, scores = counts(splits), missing_fields(splits), metadata_scores(splits)
-    show(corpus, [checks_table(splits, found), missing_table(splits, shortened(missing)), scores_table(scores)])
+    show(
+        corpus, [checks_table(splits, found, reports), missing_table(splits, shortened(missing)), scores_table(scores)]
+    )
     if config.output:
-        tables = [checks_table(splits, found), missing_table(splits, missing), scores_table(scores)]
+        tables = [checks_table(splits, found, reports), missing_table(splits, missing), scores_table(scores)]
         files = {"audit.md": markdown(corpus, reports, tables, found)}
         files["audit.json"] = json.dumps(record(config, reports, found, missing, scores), indent=2, ensure_ascii=False)
         files |= {f"{count.name}.csv": csv_text(flags_csv(count)) for count in found}
@@ -54,8 +56,8 @@ def share(rows: int, whole: int) -> str:
     return f"{rows:,}" if percent is None else f"{rows:,} ({percent:.{1 if percent < 9.95 else 0}f}%)"
 
 
-def checks_table(splits: Splits, found: Sequence[Count]) -> Table:
-    """Rows that each check flags, and what else it counted, a column per split."""
+def checks_table(splits: Splits, found: Sequence[Count], reports: Mapping[str, FileReport]) -> Table:
+    """Rows that each check flags, and what else it counted, a column per split; what data's filters left out."""
     rows: list[list[Cell]] = [["rows", *(len(claims) for claims in splits.values())]]
     for count in found:
         cells = [share(count.rows[split], len(splits[split])) if split in count.rows else None for split in splits]
@@ -65,7 +67,8 @@ def checks_table(splits: Splits, found: Sequence[Count]) -> Table:
         "own_label: rows with a rating that is their own label's; snippets_undated: their date, or the claim's and the "
         "review's, cannot be read. Near: the cosine of two claims' sets of character 4-grams is 0.8 or more."
     )
-    return Table("Rows that a check flags", ["", *splits], rows, note=note)
+    left_out = [f"{name}: {report.line()}" for name, report in reports.items() if report.dropped or report.emptied]
+    return Table("Rows that a check flags", ["", *splits], rows, note="\n".join([note, *left_out]))
 
 
 def shortened(missing: Missing) -> dict[str, dict[str, int]]:
