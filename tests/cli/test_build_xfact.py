@@ -168,6 +168,13 @@ def test_from_pages_on_the_web_to_a_trained_model(tmp_path):
         names = [f"/{name}" for name in (*pages, "gone")]
         (tmp_path / "addresses.txt").write_text("# checks\n" + "\n".join(map(site.address, names)) + "\n")
         done = succeed("task=build", *small, *FETCH, "input=addresses.txt", "output=first", cwd=tmp_path)
+        asked = len(site.asked)
+        again = succeed("task=build", *small, *FETCH, "input=addresses.txt", "output=first", cwd=tmp_path)
+        assert [line for line in again.stderr.splitlines() if "->" in line] == [
+            line for line in done.stderr.splitlines() if "->" in line
+        ]
+        kept = {request.path for request in site.asked[asked:]} - {"/robots.txt"}
+        assert kept <= {"/gone", *(f"/{name}" for name in pages if name.startswith("check1"))}
     forbidden = sum(name.startswith("check1") for name in pages)
     assert f"{120 - forbidden} reviews in {120 - forbidden} pages (" in done.stderr
     assert {row["reason"] for row in table(tmp_path / "first" / "removed" / "read.csv")} == {

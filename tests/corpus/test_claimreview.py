@@ -164,7 +164,7 @@ def test_a_folder_of_everything(tmp_path):
     (tmp_path / "latin.jsonl").write_bytes('{"é": 1}'.encode("latin-1"))
     (tmp_path / "notes.txt").write_text("nothing")
     crawl = Crawl()
-    found = read_all(str(tmp_path), crawl, FetchConfig())
+    found = read_all(str(tmp_path), crawl, FetchConfig(), tmp_path / "cache")
     assert {one.claim for one in found} == {one["claim"] for one in some}
     assert (crawl.files, crawl.ignored) == (9, 1)
     assert crawl.reasons == {"a page without JSON-LD": 2, "broken JSON": 1, "not UTF-8": 1}
@@ -175,12 +175,12 @@ def test_a_folder_of_everything(tmp_path):
 def test_a_page_in_another_character_set(tmp_path, charset):
     text = page(json.dumps(json_ld(ONE | {"claim": "A água é cara"}), ensure_ascii=False)).replace("utf-8", charset)
     (tmp_path / "a.html").write_bytes(text.encode(charset))
-    assert read_all(str(tmp_path), Crawl(), FetchConfig())[0].claim == "A água é cara"
+    assert read_all(str(tmp_path), Crawl(), FetchConfig(), tmp_path / "cache")[0].claim == "A água é cara"
 
 
 def test_input_that_is_not_there_or_holds_nothing_is_one_line(tmp_path):
     with pytest.raises(UserError, match="no such file or folder"):
-        read_all(str(tmp_path / "none"), Crawl(), FetchConfig())
+        read_all(str(tmp_path / "none"), Crawl(), FetchConfig(), tmp_path / "cache")
     (tmp_path / "a.json").write_text("{}")
     with pytest.raises(DataError, match=r"no ClaimReview in 1 files \(no ClaimReview 1\); .html"):
-        read_all(str(tmp_path), Crawl(), FetchConfig())
+        read_all(str(tmp_path), Crawl(), FetchConfig(), tmp_path / "cache")

@@ -6,8 +6,9 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xfact.corpus.record import Record
+from xfact.corpus.record import Record, row_of, tsv
 from xfact.corpus.splits import assign, pools_of
+from xfact.corpus.xfact import earlier
 
 
 def made(
@@ -120,3 +121,13 @@ def test_pools_of_an_earlier_build_stay():
     records += [made(n, "big.pt") for n in range(10)]
     old = {("ka", "y.ka"): "alpha3", ("pt", "big.pt"): "in-domain"}
     assert pools_of(records, languages=2, min_in_domain=5, old=old) == old | {("ka", "new.ka"): "alpha3"}
+
+
+def test_a_claim_that_an_earlier_build_has_twice_is_counted(tmp_path, capsys):
+    rows = [row_of(made(n)) for n in (0, 1, 0)]
+    (tmp_path / "train.all.tsv").write_text(tsv(rows[:2]), encoding="utf-8")
+    (tmp_path / "test.all.tsv").write_text(tsv(rows[2:]), encoding="utf-8")
+    old, splits_of = earlier(str(tmp_path))
+    assert [one.claim for one in old] == ["claim 0 a.pt", "claim 1 a.pt"]
+    assert set(splits_of.values()) == {"train"}
+    assert "1 rows have a claim of their source for the second time" in " ".join(capsys.readouterr().err.split())

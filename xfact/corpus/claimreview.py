@@ -14,11 +14,21 @@ from urllib.parse import urlsplit
 from xfact.corpus.record import Record
 
 COMMENT = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|(?://\s*)?\]\]>)\s*$")
+SCRIPT = re.compile(r"<script\b[^<>]*>", re.IGNORECASE)
 TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
 class Rejected(Exception):
     """Why something is no usable review."""
+
+
+def json_ld(page: str) -> Iterator[str]:
+    """The JSON-LD blocks of a page: found by their tags alone, so that no page is slow to read, however broken."""
+    for tag in SCRIPT.finditer(page):
+        end = page.find("</script", tag.end())
+        block = page[tag.end() : len(page) if end < 0 else end]
+        if "ld+json" in tag[0].lower() and block.strip():
+            yield block
 
 
 def loads(text: str) -> tuple[Any, bool]:

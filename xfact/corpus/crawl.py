@@ -1,6 +1,5 @@
 """What `input` names, pages, JSON or JSON lines in files or on the web, as reviews one after another."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -9,10 +8,9 @@ from typing import Any
 
 from xfact.config import FetchConfig
 from xfact.corpus.body import decoded
-from xfact.corpus.claimreview import Rejected, loads, nodes, records
+from xfact.corpus.claimreview import Rejected, json_ld, loads, nodes, records
 from xfact.corpus.online import fetched, is_address
 from xfact.corpus.record import Record
-from xfact.corpus.refused import Refused
 from xfact.data.tsv import lines, open_bytes
 from xfact.errors import DataError, UserError
 from xfact.progress import tracked
@@ -20,7 +18,6 @@ from xfact.progress import tracked
 PAGES = (".html", ".htm", ".xhtml")
 JSON = (".json", ".jsonld")
 LINES = (".jsonl", ".ndjson")
-SCRIPT = re.compile(r"<script\b[^<>]*>", re.IGNORECASE)
 ADDRESSES = ".txt"  # one a line, given as input itself
 
 
@@ -34,27 +31,24 @@ class Crawl:
     mended: int = 0  # JSON that had to be
     rejected: list[tuple[str, str]] = field(default_factory=list)  # (place, reason)
 
-    def read(self, place: str, fetch: FetchConfig) -> Iterator[Record]:
+    def read(self, place: str, fetch: FetchConfig, cache: Path) -> Iterator[Record]:
         """Every record of an address, of a list of them, of a file, or of a folder's files in the order of names."""
         path = Path(place)
         if is_address(place):
-            yield from self.online([place], fetch)
+            yield from self.online([place], fetch, cache)
         elif path.suffix == ADDRESSES and path.is_file():
-            yield from self.online(addresses(path), fetch)
+            yield from self.online(addresses(path), fetch, cache)
         else:
             yield from self.files_of(path)
 
-    def online(self, addresses: list[str], fetch: FetchConfig) -> Iterator[Record]:
+    def online(self, addresses: list[str], fetch: FetchConfig, cache: Path) -> Iterator[Record]:
         """The records of what addresses give; one that gives nothing is rejected."""
-        for place, found in fetched(addresses, fetch):
-            if isinstance(found, Refused):
-                self.rejected.append((place, str(found)))
-                continue
-            self.fetched += 1
-            if found.lstrip()[:1] in ("{", "["):
-                yield from self.value(found, place)
+        for place, found in fetched(addresses, fetch, cache):
+            if isinstance(found, str):
+                self.rejected.append((place, found))
             else:
-                yield from self.page(found, place)
+                self.fetched += 1
+                yield from self.blocks(found, place)
 
     def files_of(self, path: Path) -> Iterator[Record]:
         """Every record of a file or folder."""
@@ -69,7 +63,7 @@ class Crawl:
             self.files += 1
             name = file.relative_to(base).as_posix()
             if kind in PAGES:
-                yield from self.page(decoded(file.read_bytes(), None), name)
+                yield from self.blocks(list(json_ld(decoded(file.read_bytes(), None))), name)
             elif kind in LINES:
                 with open_bytes(file) as rows:
                     yield from self.values(((line, f"{name}:{number}") for number, line in enumerate(rows, start=1)))
@@ -77,12 +71,11 @@ class Crawl:
                 with open_bytes(file) as whole:
                     yield from self.values([(whole.read(), name)])
 
-    def page(self, text: str, name: str) -> Iterator[Record]:
+    def blocks(self, texts: list[str], name: str) -> Iterator[Record]:
         """The JSON-LD of a page, one block after another; what is broken in one leaves the others."""
-        blocks = list(json_ld(text))
-        if not blocks:
+        if not texts:
             self.rejected.append((name, "a page without JSON-LD"))
-        for number, block in enumerate(blocks, start=1):
+        for number, block in enumerate(texts, start=1):
             yield from self.value(block, f"{name}:{number}")
 
     def values(self, texts: Iterable[tuple[bytes, str]]) -> Iterator[Record]:
@@ -137,15 +130,6 @@ def suffix(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def json_ld(page: str) -> Iterator[str]:
-    """The JSON-LD blocks of a page: found by their tags alone, so that no page is slow to read, however broken."""
-    for tag in SCRIPT.finditer(page):
-        end = page.find("</script", tag.end())
-        block = page[tag.end() : len(page) if end < 0 else end]
-        if "ld+json" in tag[0].lower() and block.strip():
-            yield block
-
-
 def addresses(path: Path) -> list[str]:
     """The addresses of a list, one a line; blank lines and comments aside."""
     found = []
@@ -158,9 +142,9 @@ def addresses(path: Path) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def read_all(path: str, crawl: Crawl, fetch: FetchConfig) -> list[Record]:
-    """Every record, which must be some."""
-    found = list(tracked(crawl.read(path, fetch), "reading"))
+def read_all(path: str, crawl: Crawl, fetch: FetchConfig, cache: Path) -> list[Record]:
+    """Every record, which must be some; pages of the web are kept in the cache folder."""
+    found = list(tracked(crawl.read(path, fetch, cache), "reading"))
     if not found:
         raise DataError(
             f"input={path}: no ClaimReview in {crawl.words()}; .html, .json, .jsonl and addresses in a .txt are read"

@@ -2,18 +2,22 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from xfact.config import FetchConfig
-from xfact.corpus.claimreview import loads
+from xfact.corpus.claimreview import json_ld, loads
 from xfact.corpus.extras import needs
 from xfact.corpus.refused import Refused
 from xfact.errors import Failure, UserError
+from xfact.kept import KeptAnswers
 
 GOOGLE = "factchecktools.googleapis.com"
 SEARCH = "/claims:search"
 KEY = "GOOGLE_API_KEY"
 PAGES = 1_000  # of one search
+AT_ONCE = 100  # addresses; their robots.txt are asked for once
 
 
 def is_address(text: str) -> bool:
@@ -21,16 +25,38 @@ def is_address(text: str) -> bool:
     return text.startswith(("http://", "https://"))
 
 
-def fetched(addresses: list[str], settings: FetchConfig) -> Iterator[tuple[str, str | Refused]]:
-    """Each address with its text, or why there is none; a search of Google's API gives a text for each of its pages."""
-    with needs("corpus"):
-        from xfact.corpus.fetch import fetch_all
+def fetched(addresses: list[str], settings: FetchConfig, cache: Path) -> Iterator[tuple[str, list[str] | str]]:
+    """Each address with its JSON, or why there is none; a search of Google's API gives one for each of its pages.
+
+    What a page gives is kept as it comes, so that a build that was stopped asks for nothing twice.
+    """
     pages = [address for address in addresses if not is_search(address, settings)]
-    for address, found in zip(pages, fetch_all(pages, settings), strict=True):
-        yield address, found if isinstance(found, Refused) else found.text
+    with needs("corpus"), closing(KeptAnswers(cache / "pages.sqlite")) as kept:
+        for start in range(0, len(pages), AT_ONCE):
+            yield from some(pages[start : start + AT_ONCE], settings, kept)
     for address in addresses:
         if is_search(address, settings):
             yield from search(address, settings)
+
+
+def some(addresses: list[str], settings: FetchConfig, kept: KeptAnswers) -> Iterator[tuple[str, list[str] | str]]:
+    """What these give, from what is kept or else from the web."""
+    from xfact.corpus.fetch import Page, fetch_all
+
+    found = {address: answer for address in addresses if (answer := kept.get(address)) is not None}
+
+    def keep(address: str, page: Page | Refused) -> None:
+        found[address] = str(page) if isinstance(page, Refused) else blocks(page.text)
+        if not isinstance(page, Refused) or page.lasts:
+            kept.put(address, found[address])
+
+    fetch_all([address for address in addresses if address not in found], settings, keep)
+    return ((address, found[address]) for address in addresses)
+
+
+def blocks(text: str) -> list[str]:
+    """The JSON of a page: its JSON-LD, or itself."""
+    return [text] if text.lstrip()[:1] in ("{", "[") else list(json_ld(text))
 
 
 def is_search(address: str, settings: FetchConfig) -> bool:
@@ -39,7 +65,7 @@ def is_search(address: str, settings: FetchConfig) -> bool:
     return parts.path.endswith(SEARCH) and parts.hostname in (GOOGLE, *settings.allow_private)
 
 
-def search(address: str, settings: FetchConfig) -> Iterator[tuple[str, str | Refused]]:
+def search(address: str, settings: FetchConfig) -> Iterator[tuple[str, list[str] | str]]:
     """The responses to a search, one page after another; the key goes in a header, and so into no message."""
     import asyncio
 
@@ -60,9 +86,9 @@ def search(address: str, settings: FetchConfig) -> Iterator[tuple[str, str | Ref
         except Refused as refused:
             if place == address:
                 raise Failure(f"input={address}: {refused}") from None
-            yield place, refused
+            yield place, str(refused)
             return
-        yield place, text
+        yield place, [text]
         value, _ = loads(text)
         token = value.get("nextPageToken") if isinstance(value, dict) else None
         if not token:

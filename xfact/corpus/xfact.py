@@ -59,7 +59,8 @@ class Built:
 def build_xfact(config: Config, builder: XfactBuilder) -> None:
     """Write the five splits, what was left out, the lists for a person, and the datasheet."""
     source, folder = str(config.input), Path(str(config.output))
-    built = run_steps(source, builder, config.seed, config.fetch)
+    cache = Path(config.out) / ".cache" / "build"
+    built = run_steps(source, builder, config.seed, config.fetch, cache)
     for found in built.reviews:
         check_kept(folder / "review" / found.form.file, found)
     files = split_files(built) | list_files(built)
@@ -73,7 +74,7 @@ def build_xfact(config: Config, builder: XfactBuilder) -> None:
         raise DataError(f"input={source}: no claim is left; {folder}/removed says why")
 
 
-def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig) -> Built:
+def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig, cache: Path) -> Built:
     """The reviews through every step."""
     languages, ratings = (read_answers(form, getattr(builder, form.option)) for form in (LANGUAGES, RATINGS))
     old_rows, old_splits = earlier(builder.previous)
@@ -85,7 +86,7 @@ def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig)
         say(step.words())
         return step.kept
 
-    found = read_all(source, crawl, fetch)
+    found = read_all(source, crawl, fetch, cache)
     say(f"{source}: {len(found):,} reviews in {crawl.words()}")
     rows = then(xfact_steps.clean(found, builder.mask))
     rows = then(xfact_steps.languages(rows, builder.leave_out_languages or (), languages, identifier()))
@@ -115,15 +116,20 @@ def earlier(place: str | None) -> tuple[list[Record], dict[str, str]]:
     """The claims of an earlier build in the order of its files, and key -> split."""
     rows: list[Record] = []
     splits: dict[str, str] = {}
+    again = 0
     for split, (name, _) in OFFICIAL.items() if place is not None else ():
         path = Path(str(place), name)
         if not path.is_file():
             continue
         for claim in read_tsv(path, Counter()):
             one = from_row(claim)
-            if one.key not in splits:
+            if one.key in splits:
+                again += 1
+            else:
                 rows.append(one)
                 splits[one.key] = split
+    if again:
+        warn(f"{place}: {again:,} rows have a claim of their source for the second time; the first of each stays")
     if place is not None and not rows:
         raise DataError(f"builder.previous={place}: no split of an earlier build is in it (train.all.tsv, ...)")
     return rows, splits
