@@ -182,8 +182,12 @@ def test_from_pages_on_the_web_to_a_trained_model(tmp_path):
     }  # fmt: skip
     found = ("provider=bm25", "provider.folder=documents", "input=first/all.tsv", "output=found.tsv")
     succeed("task=retrieve", *found, cwd=tmp_path)
-    write_pages(tmp_path / "crawl", [one for n, one in enumerate(some) if not f"check{n}".startswith("check1")])
-    done = succeed("task=build", *small, "input=crawl", "output=second", "builder.evidence=found.tsv", cwd=tmp_path)
+    second = (
+        "input=addresses.txt",
+        "output=second",
+        "builder.evidence=found.tsv",
+    )  # the server is gone: pages are kept
+    done = succeed("task=build", *small, *FETCH, *second, cwd=tmp_path)
     assert "evidence " in done.stderr
     assert all(claim.evidence[0] for claim in rows_of(tmp_path / "second", "train"))
     done = succeed(
