@@ -58,3 +58,11 @@ def write_text(path: Path, text: str) -> None:
     """Write a text file whole."""
     with temporary(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
+
+
+def write_or_remove(path: Path, content: str | None) -> None:
+    """The file whole; None takes away what an earlier command left there."""
+    if content is not None:
+        write_text(path, content)
+    else:
+        path.unlink(missing_ok=True)

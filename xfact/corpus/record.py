@@ -4,7 +4,8 @@ import hashlib
 from dataclasses import dataclass
 
 from xfact.data.duplicates import normalised
-from xfact.schema import COLUMNS, SNIPPETS, Claim
+from xfact.data.tsv import HEADER, tsv_line
+from xfact.schema import SNIPPETS, Claim
 
 MISSING = "None"  # as X-Fact's files write what is unknown
 
@@ -56,8 +57,4 @@ def row_of(record: Record) -> Claim:
 
 def tsv(claims: list[Claim]) -> str:
     """The claims as a file of the official layout."""
-    lines = ["\t".join(COLUMNS)]
-    for one in claims:
-        fields = [one.language, one.site, *one.evidence, *one.links, one.claim_date, one.review_date, one.claimant]
-        lines.append("\t".join([*fields, one.claim, one.label]))
-    return "\n".join(lines) + "\n"
+    return HEADER + "".join(map(tsv_line, claims))

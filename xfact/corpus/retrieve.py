@@ -4,19 +4,21 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from xfact.config import Config, ProviderConfig
 from xfact.corpus.evidence import Evidence, Found
 from xfact.data.corpus import EMBEDDED, Corpus
+from xfact.data.tsv import HEADER, tsv_line
 from xfact.errors import UserError
 from xfact.files import temporary
-from xfact.schema import COLUMNS, OFFICIAL, SNIPPETS, Claim
-from xfact.screen import console, say, warn
+from xfact.progress import bars
+from xfact.schema import OFFICIAL, SNIPPETS, Claim
+from xfact.screen import say, warn
 
 SIDE = ".evidence.jsonl"
 
@@ -125,8 +127,9 @@ async def in_order(evidence: Evidence, claims: list[Claim], workers: int, progre
             found[place] = await evidence.of(claim)
             advance()
 
-    with bar(len(claims), progress) as advance:
-        tasks = [asyncio.ensure_future(work(advance)) for _ in range(workers)]
+    with bars(progress) as bar:
+        task_id = bar.add_task("retrieving", total=len(claims))
+        tasks = [asyncio.ensure_future(work(lambda: bar.advance(task_id))) for _ in range(workers)]
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -136,17 +139,6 @@ async def in_order(evidence: Evidence, claims: list[Claim], workers: int, progre
     return found
 
 
-@contextmanager
-def bar(total: int, progress: bool) -> Iterator[Callable[[], None]]:
-    """A progress bar over claims; what is yielded moves it on by one."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("retrieving"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as shown:
-        task = shown.add_task("", total=total)
-        yield lambda: shown.advance(task)
-
-
 # Files
 
 
@@ -154,8 +146,8 @@ def write(job: Job) -> None:
     """The TSV with the first five results of each claim, and the JSONL with all of them."""
     rows = zip(job.claims, job.found, strict=True)
     with temporary(job.output) as unfinished:
-        lines = ["\t".join(COLUMNS), *("\t".join(fields(claim, found)) for claim, found in rows)]
-        unfinished.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="")
+        lines = (tsv_line(with_evidence(claim, found)) for claim, found in rows)
+        unfinished.write_text(HEADER + "".join(lines), encoding="utf-8", newline="")
     with temporary(side_of(job.output)) as unfinished, unfinished.open("w", encoding="utf-8") as file:
         for claim, found in zip(job.claims, job.found, strict=True):
             for rank, one in enumerate(found, start=1):
@@ -167,14 +159,13 @@ def side_of(output: Path) -> Path:
     return output.with_name(output.stem + SIDE)
 
 
-def fields(claim: Claim, found: Sequence[Found]) -> list[str]:
-    """A claim's row with its evidence, in the order of COLUMNS."""
+def with_evidence(claim: Claim, found: Sequence[Found]) -> Claim:
+    """A claim with its first results as its evidence."""
     first = found[:SNIPPETS]
-    rest = [""] * (SNIPPETS - len(first))
-    snippets = [" ".join(one.snippet.split()) for one in first] + rest
-    links = [" ".join(one.hit.link.split()) for one in first] + rest
-    about = [claim.claim_date, claim.review_date, claim.claimant, claim.claim, claim.label]
-    return [claim.language, claim.site, *snippets, *links, *about]
+    rest = ("",) * (SNIPPETS - len(first))
+    snippets = (*(" ".join(one.snippet.split()) for one in first), *rest)
+    links = (*(" ".join(one.hit.link.split()) for one in first), *rest)
+    return replace(claim, evidence=snippets, links=links)
 
 
 def side_row(claim: Claim, rank: int, found: Found) -> dict[str, Any]:

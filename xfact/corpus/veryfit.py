@@ -15,7 +15,7 @@ from xfact.corpus.step import Step
 from xfact.corpus.veryfit_steps import drawn, hints_in, shown, veryfit_row
 from xfact.data.tsv import content_hash
 from xfact.errors import DataError, UserError
-from xfact.files import write_text
+from xfact.files import write_or_remove
 from xfact.lm.veryfit import FIELDS
 from xfact.report.grid import Table, csv_text
 from xfact.screen import say, warn
@@ -140,14 +140,6 @@ def datasheet_files(built: Built, facts: dict[str, Any]) -> dict[str, str]:
         "datasheet.md": datasheet.markdown("VeryfIT, built from CheckIT!", facts, found),
         "datasheet.json": record + "\n",
     }
-
-
-def write_or_remove(path: Path, content: str | None) -> None:
-    """The file whole; None takes away what an earlier build left there."""
-    if content is not None:
-        write_text(path, content)
-    else:
-        path.unlink(missing_ok=True)
 
 
 # Screen

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,10 @@ from xfact.corpus.record import MISSING, Record, row_of, tsv
 from xfact.corpus.reviews import Review, check_kept, list_csv, read_answers
 from xfact.corpus.splits import assign, pool_of_split, pools_of
 from xfact.corpus.step import Step
-from xfact.corpus.veryfit import write_or_remove
 from xfact.corpus.xfact_steps import LANGUAGES, RATINGS
 from xfact.data.tsv import read_tsv
 from xfact.errors import DataError, UserError
+from xfact.files import write_or_remove
 from xfact.progress import tracked
 from xfact.report.grid import Cell, Table, csv_text
 from xfact.schema import OFFICIAL, Claim
@@ -50,10 +51,13 @@ class Built:
     def reviews(self) -> list[Review]:
         return [found for step in self.steps for found in step.reviews]
 
-    def of(self, split: str) -> list[Record]:
-        """A split's records, in the order of their days."""
-        found = [one for one in self.rows if self.splits[one.key] == split]
-        return sorted(found, key=lambda one: (one.day or "9999", one.key))
+    @cached_property
+    def by_split(self) -> dict[str, list[Record]]:
+        """Each split's records, in the order of their days."""
+        found: dict[str, list[Record]] = {split: [] for split in OFFICIAL}
+        for _, key, one in sorted(((one.day or "9999", one.key, one) for one in self.rows), key=lambda row: row[:2]):
+            found[self.splits[key]].append(one)
+        return found
 
 
 def build_xfact(config: Config, builder: XfactBuilder) -> None:
@@ -164,7 +168,7 @@ def split_files(built: Built) -> dict[str, str | None]:
     files: dict[str, str | None] = {}
     everything: list[Claim] = []
     for split, (name, _) in OFFICIAL.items():
-        rows = [row_of(one) for one in built.of(split)]
+        rows = [row_of(one) for one in built.by_split[split]]
         files[name] = tsv(rows) if rows else None
         everything += rows
     return files | {ALL: tsv(everything) if everything else None}
@@ -217,7 +221,7 @@ def facts_of(source: str, built: Built, builder: XfactBuilder, seed: int) -> dic
 
 def datasheet_files(built: Built, facts: dict[str, Any]) -> dict[str, str]:
     """The datasheet for people and for programs."""
-    found = xfact_datasheet.tables(built.steps, {split: built.of(split) for split in OFFICIAL})
+    found = xfact_datasheet.tables(built.steps, built.by_split)
     content = json.dumps(record(facts, found), indent=2, ensure_ascii=False)
     return {
         "datasheet.md": markdown("A data set in X-Fact's layout", facts, found),
@@ -233,7 +237,7 @@ def show(folder: Path, built: Built, builder: XfactBuilder) -> None:
     if built.old:
         say(f"{built.old:,} claims of {builder.previous} are in their splits as before")
     for split in OFFICIAL:
-        rows = built.of(split)
+        rows = built.by_split[split]
         languages = Counter(one.language for one in rows)
         say(f"{split}: {len(rows):,} claims, {len(languages):,} languages, {len({one.site for one in rows}):,} sources")
     for found in built.reviews:

@@ -70,6 +70,15 @@ def claim_from_fields(fields: list[str], id: str) -> Claim:
     )
 
 
+HEADER = "\t".join(COLUMNS) + "\n"
+
+
+def tsv_line(claim: Claim) -> str:
+    """A claim as a line of the official layout: what `claim_from_fields` reads."""
+    about = (claim.claim_date, claim.review_date, claim.claimant, claim.claim, claim.label)
+    return "\t".join((claim.language, claim.site, *claim.evidence, *claim.links, *about)) + "\n"
+
+
 def problem(fields: list[str]) -> tuple[str, str] | None:
     """(kind, message) of what is wrong with a row, or None."""
     if len(fields) != len(COLUMNS):
