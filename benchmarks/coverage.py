@@ -6,7 +6,7 @@ for all seeds. P(right | c, e) is the normal cdf of strength_c + e, the true sco
 
 With 1,000 simulations ours covered 94.3 to 97.8 %, seeds resampled 62 to 82 %, claims and seeds resampled 88 to 99 %.
 
-    python benchmarks/coverage.py        # under two minutes on a core of its own; ten with --simulations 1000
+    .venv/bin/python -m benchmarks.coverage  # under two minutes on a core of its own; ten with --simulations 1000
 """
 
 import argparse

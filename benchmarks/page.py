@@ -1,6 +1,6 @@
 """Size and speed of the report's page with 10,000 claims and five models, in headless Chromium.
 
-    .venv/bin/python benchmarks/page.py
+    .venv/bin/python -m benchmarks.page
 
 On two busy cores: a page of 9.0 MB (18.3 MB without deflate, no faster), its claims shown after 0.6 to 1.2 s, a filter
 in 4 to 60 ms (median of five; the slowest 83 ms).

@@ -1,6 +1,6 @@
 """Time and memory of task=report over 24 runs of 10,000 synthetic claims, against reading their predictions.
 
-python benchmarks/report.py [--claims 10000]
+.venv/bin/python -m benchmarks.report [--claims 10000]
 """
 
 import argparse

@@ -1,5 +1,6 @@
 """README.md and docs/: every command is run in the order of its page, but for the changes and exceptions named here."""
 
+import ast
 import re
 import shlex
 import shutil
@@ -182,6 +183,35 @@ def test_a_page_does_what_it_says(page, tmp_path, tiny_lm, monkeypatch):
         else:
             assert block.language == "", f"{block.place}: a block of {block.language} that names no file"
             assert not re.search(f"^{COMMANDS}", block.text, re.MULTILINE), f"{block.place}: commands stand in ```bash"
+
+
+def in_files() -> list[str]:
+    """The words after run.py of each command in the headers of conf/ and experiments/ and in the Makefile."""
+    files = [*(ROOT / "conf").glob("[!e]*/**/*.yaml"), *(ROOT / "experiments").glob("*.yaml"), ROOT / "Makefile"]
+    texts = [path.read_text(encoding="utf-8") for path in [*files, ROOT / "conf" / "config.yaml"]]
+    word = r"(?: (?:-m|--help|[+\w./]+=(?:<[^>]+>|[\w./,|\[\]-])+))"
+    found = {words[1:] for text in texts for words in re.findall(rf"run\.py({word}+)", text)}
+    return sorted(words for words in found if "preset=smoke" not in words)  # those are run in test_experiments.py
+
+
+def composable(words: str) -> list[str]:
+    """The first job of a command; a name for each <placeholder>, the first where it lists names."""
+    words = re.sub(r"<(?:([a-z]+)\|[^>]*|[^>]*)>", lambda found: found[1] or "somewhere", words)
+    listed = [re.sub(r"^([^\[]*?)[,|].*", r"\1", word) for word in shlex.split(words) if word != "-m"]
+    return listed if "--help" in listed else [*listed, "--cfg", "job"]
+
+
+@pytest.mark.parametrize("words", [line.split("run.py ")[1] for line in NOT_RUN if "run.py " in line] + in_files())
+def test_a_command_that_needs_a_gpu_data_or_minutes_is_composed(words, tmp_path):
+    done = quick(*composable(words), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_benchmark_says_what_it_is_and_how_it_is_run():
+    for path in sorted((ROOT / "benchmarks").glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        assert f"python -m benchmarks.{path.stem}" in ast.get_docstring(ast.parse(text)), path.name
 
 
 def test_what_is_not_run_is_on_a_page():
