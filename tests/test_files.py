@@ -4,9 +4,11 @@ import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from xfact.errors import Failure, UserError
-from xfact.files import temporary, temporary_folder, write_text
+from xfact.files import spreadsheet_plain, spreadsheet_safe, temporary, temporary_folder, write_text
 
 FULL = Path("/dev/full")  # writing to it fails as on a full disk
 
@@ -127,3 +129,22 @@ def test_a_reader_never_sees_half_a_file(tmp_path):
     writer.join()
     assert seen <= set(texts)
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+39 06", "-5 %", "@x", "\t=1", "\r=1", "\n=1", " =1", "\u00a0=1", "＝1", "'=1", "-1+1"]
+)
+def test_a_cell_that_a_spreadsheet_would_compute_stands_behind_a_quote(text):
+    assert spreadsheet_safe(text) == f"'{text}"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "-", "-5", "+1.7", "-1.7 [-2.9, +3.1]", "-1,234.5", "a=b", "'s", "1-2", "é", " a"]
+)
+def test_other_cells_stand_as_they_are(text):
+    assert spreadsheet_safe(text) == text
+
+
+@given(st.text(st.sampled_from("'=+-@\t\r\n 1a.") | st.characters(codec="utf-8"), max_size=6))
+def test_the_text_of_a_cell_comes_back(text):
+    assert spreadsheet_plain(spreadsheet_safe(text)) == text

@@ -1,12 +1,16 @@
 """Files that are whole or not there: written under a temporary name, then renamed."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from xfact.errors import Failure, UserError
+
+NUMBER = re.compile(r"-|[+-]?[\d.,]+(?: \[[+\-\d., ]+\])?")  # with an interval too
+FORMULA = re.compile(r"'*(?:\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])")  # full-width signs count in some
 
 
 @contextmanager
@@ -66,3 +70,13 @@ def write_or_remove(path: Path, content: str | None) -> None:
         write_text(path, content)
     else:
         path.unlink(missing_ok=True)
+
+
+def spreadsheet_safe(text: str) -> str:
+    """A text for a cell of a CSV file that a spreadsheet may open: behind a quote if it would be computed."""
+    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def spreadsheet_plain(cell: str) -> str:
+    """The text that `spreadsheet_safe` made this cell of."""
+    return cell[1:] if spreadsheet_safe(cell[1:]) == cell else cell

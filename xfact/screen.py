@@ -2,9 +2,12 @@
 
 import functools
 import os
+import re
 import sys
+from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
 WIDTH = 100  # of output that goes to a file or pipe
 
@@ -14,7 +17,19 @@ def width(stream: object) -> int | None:
     return None if stream.isatty() or "COLUMNS" in os.environ else WIDTH  # type: ignore[attr-defined]
 
 
-console = Console(stderr=True, highlight=False, soft_wrap=True, width=width(sys.stderr))
+def printable(text: str) -> str:
+    """Text that commands no terminal: control characters but line ends and tabs as `\\x1b`."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+class SafeConsole(Console):
+    """A console whose every text, a table's cells too, is `printable`."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(printable(text), **options)
+
+
+console = SafeConsole(stderr=True, highlight=False, soft_wrap=True, width=width(sys.stderr))
 
 
 _job = ""

@@ -10,7 +10,8 @@ from sklearn.metrics import cohen_kappa_score
 
 from xfact.config import DataConfig
 from xfact.corpus.agreement import Sheet, agreement, disagreements, majority, proportions, read_sheets
-from xfact.corpus.sheets import CELL, draw, guarded, read_pages, rows_of
+from xfact.corpus.reviews import list_csv
+from xfact.corpus.sheets import draw, read_pages, rows_of
 from xfact.data.corpus import Corpus
 from xfact.errors import DataError, UserError
 from xfact.schema import Claim
@@ -107,8 +108,10 @@ def test_retrieved_pages_stand_beside_the_snippets_and_in_for_missing_ones(tmp_p
 
 @pytest.mark.parametrize("text", ["=1+1", "+39 06", "-5 %", "@someone"])
 def test_a_cell_is_no_formula(text):
-    assert guarded(text) == f" {text}"
-    assert len(guarded(text + "x" * 40_000)) == CELL == 32_767
+    (row,) = rows_of([claim(1, claim=text + "x" * 40_000)], {}, show_label=False)
+    written = next(csv.DictReader((list_csv([row], "note") or "").splitlines()))["claim"]
+    assert written.startswith(f"'{text}x")
+    assert len(written) == 32_767  # what a cell holds
 
 
 # Answers
@@ -160,7 +163,7 @@ def test_what_two_do_not_agree_on_is_listed():
     claims = {"1": claim(1, claim="=Claim"), "2": claim(2)}
     found = disagreements([sheet("a", {"1": "yes", "2": "no"}), sheet("b", {"1": "no", "2": "no"})], claims)
     assert found == [
-        {"id": "1", "question": "snippets_suffice", "claim": " =Claim", "answer_a": "yes", "answer_b": "no",
+        {"id": "1", "question": "snippets_suffice", "claim": "=Claim", "answer_a": "yes", "answer_b": "no",
          "decision": ""}
     ]  # fmt: skip
 

@@ -294,7 +294,7 @@ def test_macro_areas_are_the_specs_seven_and_others_are_listed():
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.option)
 def test_a_list_is_read_back_as_it_was_written(tmp_path, form):
-    value = form.allowed[0] if form.allowed else '«Due ponti, "tre" fontane»\ne un\'altra riga'
+    value = form.allowed[0] if form.allowed else '=«Due ponti, "tre" fontane»\ne un\'altra riga'
     asked = [shown(entry(number)) | {form.key: str(number)} for number in (1, 2, 3)]
     filled = [cells | {form.answer: value if cells["row"] == "2" or cells[form.key] == "2" else ""} for cells in asked]
     path = tmp_path / form.file
@@ -372,9 +372,9 @@ def test_too_few_rows_are_said_with_the_number_that_would_do():
 def test_a_set_is_read_back_with_every_field(tmp_path):
     rows = many(SIZES)
     rows = macro_areas(rows, Answers(MACRO_AREA)).kept
-    wording = {"2": '«Due ponti, "tre" fontane»\re un\'altra riga'}
+    wording = {"2": '=«Due ponti, "tre" fontane»\re un\'altra riga'}
     (tmp_path / "enriched.csv").write_text(
-        csv_text(Table("", FIELDS, [veryfit_row(one, wording) for one in rows])), newline=""
+        csv_text(Table("", FIELDS, [veryfit_row(one, wording) for one in rows]), exact=True), newline=""
     )
     found = read_statements(place_of(str(tmp_path), "enriched"))
     assert [(one.id, one.statement, one.verdict, one.orientation, one.date) for one in found] == [

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from xfact.claims_io import read_table
 from xfact.corpus.reviews import KEEP
-from xfact.corpus.sheets import DECISION, QUESTIONS, Cells, guarded
+from xfact.corpus.sheets import CELL, DECISION, QUESTIONS, Cells
 from xfact.corpus.words import folded
 from xfact.errors import DataError, UserError
 from xfact.evaluation.statistics import wilson
+from xfact.files import spreadsheet_plain
 from xfact.lm.veryfit import text
 from xfact.report.grid import Cell, Table, cut
 from xfact.schema import Claim
@@ -31,7 +32,7 @@ def read_sheet(path: Path, claims: Mapping[str, Claim]) -> Sheet:
     answers: dict[str, dict[str, str]] = {question: {} for question in QUESTIONS}
     seen: dict[str, int] = {}
     for number, row in enumerate(read_table(path, "id"), start=1):
-        cells = {name: text(value) for name, value in row.items()}
+        cells = {name: spreadsheet_plain(text(value)).strip() for name, value in row.items()}
         if lacking := [name for name in ("claim", *QUESTIONS) if name not in cells]:
             raise DataError(f"{path}: no column {', '.join(lacking)} (columns: {', '.join(cells)})")
         place, key = f"{path}: row {number}", cells["id"]
@@ -152,7 +153,7 @@ def disagreements(found: list[Sheet], claims: Mapping[str, Claim]) -> list[Cells
             if len(set(by.values())) > 1:
                 answers = {f"answer_{sheet.name}": by.get(sheet.name, "") for sheet in found}
                 rows.append(
-                    {"id": key, "question": question, "claim": guarded(claims[key].claim), **answers, DECISION: ""}
+                    {"id": key, "question": question, "claim": claims[key].claim[:CELL], **answers, DECISION: ""}
                 )
     return rows
 

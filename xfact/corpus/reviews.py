@@ -12,6 +12,7 @@ from xfact.claims_io import read_table
 from xfact.corpus.parties import COARSE
 from xfact.corpus.words import folded
 from xfact.errors import DataError, UserError
+from xfact.files import spreadsheet_plain
 from xfact.lm.veryfit import LABELS, text
 from xfact.report.grid import Table, csv_text
 
@@ -93,7 +94,7 @@ def read_answers(form: Form, place: str | None) -> Answers:
     answers = Answers(form, path)
     needed = [form.key, form.answer, *(["id", "statement"] if form.by_row else [])]
     for number, row in enumerate(read_table(path), start=1):
-        cells = {name: text(value) for name, value in row.items()}
+        cells = {name: spreadsheet_plain(text(value)).strip() for name, value in row.items()}
         lacking = [name for name in needed if name not in cells]
         if lacking:
             raise DataError(f"{path}: no column {', '.join(lacking)} (columns: {', '.join(cells)})")

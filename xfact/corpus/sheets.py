@@ -16,8 +16,7 @@ from xfact.screen import say
 QUESTIONS = ("snippets_suffice", "pages_suffice")
 TO_FILL = (*QUESTIONS, "note")
 DECISION = "decision"  # on a list of disagreements
-CELL = 32_767  # characters that a spreadsheet's cell holds
-FORMULA = ("=", "+", "-", "@")  # a spreadsheet would compute a cell that begins so
+CELL = 32_766  # characters that a spreadsheet's cell holds behind a quote
 Cells = dict[str, str]
 
 
@@ -87,7 +86,7 @@ def rows_of(claims: list[Claim], pages: Mapping[str, list[Page]], show_label: bo
         for number in range(most_pages):
             page = texts[number] if number < len(texts) else Page("", "", "", "")
             row[f"page_{number + 1}"] = "\n".join(filter(None, (page.link, page.title, page.text)))
-        rows.append({name: guarded(cell) for name, cell in row.items()} | dict.fromkeys(TO_FILL, ""))
+        rows.append({name: cell[:CELL] for name, cell in row.items()} | dict.fromkeys(TO_FILL, ""))
     return rows
 
 
@@ -106,11 +105,6 @@ def snippets_of(claim: Claim, pages: list[Page]) -> list[tuple[str, str]]:
 def has_snippet(claim: Claim) -> bool:
     """Whether the data has any for it."""
     return any(snippet.strip() for snippet in claim.evidence)
-
-
-def guarded(cell: str) -> str:
-    """A text as a spreadsheet's cell takes it: no formula, and no longer than it holds."""
-    return (f" {cell}" if cell.startswith(FORMULA) else cell)[:CELL]
 
 
 def sheets(output: Path, annotators: int) -> list[Path]:

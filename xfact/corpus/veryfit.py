@@ -103,7 +103,7 @@ def set_files(built: Built) -> dict[str, str | None]:
     """VeryfIT's three files; None for those that could not be drawn."""
 
     def csv(entries: Iterable[Entry], wording: dict[str, str]) -> str:
-        return csv_text(Table("", FIELDS, [veryfit_row(entry, wording) for entry in entries]))
+        return csv_text(Table("", FIELDS, [veryfit_row(entry, wording) for entry in entries]), exact=True)
 
     small = built.small
     return {

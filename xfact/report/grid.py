@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from xfact.screen import WIDTH, width
+from xfact.files import spreadsheet_safe
+from xfact.screen import WIDTH, SafeConsole, printable, width
 
 CLAIM_CHARACTERS = 100
 NAME = 10  # characters of a row's name that a narrow screen does not break
@@ -50,7 +51,7 @@ def cut(claim: str) -> str:
 
 def stdout_console() -> Console:
     """The console of asked-for output: as wide as the terminal, or 100 columns into a file or pipe."""
-    return Console(file=sys.stdout, highlight=False, width=width(sys.stdout))
+    return SafeConsole(file=sys.stdout, highlight=False, width=width(sys.stdout))
 
 
 def rich_table(table: Table) -> RichTable:
@@ -61,7 +62,7 @@ def rich_table(table: Table) -> RichTable:
         drawn.add_column(name, justify="left" if position < table.texts else "right", overflow="fold")
     drawn.columns[0].min_width = name_width(table)
     for row in table.rows[: table.on_screen]:
-        drawn.add_row(*(Text(shown(cell)) for cell in row))
+        drawn.add_row(*(Text(printable(shown(cell))) for cell in row))
     return drawn
 
 
@@ -110,8 +111,11 @@ def latex_table(table: Table) -> str:
     return "\n".join([*head, r"\midrule", *map(line, table.rows), r"\bottomrule", r"\end{tabular}", *tail])
 
 
-def csv_text(table: Table) -> str:
-    """The table as CSV; text is quoted, so a lone carriage return or quote in a claim stays in its field."""
+def csv_text(table: Table, exact: bool = False) -> str:
+    """The table as CSV, every text in quotes; its cells are `spreadsheet_safe` unless they are to be read exactly."""
     text = io.StringIO(newline="")
-    csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerows([table.header, *table.rows])
+    rows = [
+        [spreadsheet_safe(cell) if isinstance(cell, str) and not exact else cell for cell in row] for row in table.rows
+    ]
+    csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerows([table.header, *rows])
     return text.getvalue()
