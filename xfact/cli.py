@@ -156,7 +156,7 @@ def checked(plain: Any, overrides: list[str]) -> Config:
         raise UserError(f"task={config.task}: " + offer(config.task, TASKS))
     if config.preview and config.task not in RUNS:
         raise UserError(f"preview=true: of what trains, not of task={config.task}")
-    if config.task == "train":
+    if config.task in RUNS:
         check_loggers(config.logger)
     return config.model_copy(update={"given": given})
 

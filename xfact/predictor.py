@@ -15,6 +15,7 @@ from xfact.data.corpus import Corpus
 from xfact.data.inputs import Inputs, Split
 from xfact.data.modules import SplitData
 from xfact.errors import DataError
+from xfact.evaluation.predictions import check_finite
 from xfact.models import store
 from xfact.runs import lightning
 from xfact.runs.fitting import outputs
@@ -60,6 +61,7 @@ class Predictor:
         for line in self.unseen(rows):
             warn(line)
         logits, attention = self.logits(rows)
+        check_finite(logits, [row.id for row in rows], "predict")
         probabilities = softmax(logits.astype(np.float64) / self.card.temperature, axis=1)
         labels = np.array(self.card.labels, dtype=object)
         verdicts, confidence = labels[logits.argmax(1)], probabilities.max(1)

@@ -11,7 +11,8 @@ from cli.conftest import quick, run_folders, succeed
 from cli.offline_wandb import Offline, offline_runs
 from cli.test_resume import WORDS, stop_at
 
-from xfact.config import LoggerConfig, TensorboardConfig
+from xfact.cli import checked
+from xfact.config import RUNS, Config, LoggerConfig, TensorboardConfig
 from xfact.errors import UserError
 from xfact.runs.loggers import NAME, check_loggers, run_name
 
@@ -270,8 +271,11 @@ def test_a_misspelled_logger_or_key_is_one_line(tmp_path, words, says):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_tensorboard_that_is_absent_is_a_line_before_training(monkeypatch):
+@pytest.mark.parametrize("task", RUNS)
+def test_tensorboard_that_is_absent_is_a_line_before_any_work(monkeypatch, task):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     check_loggers(LoggerConfig())
+    config = Config(task=task, model={"name": "x"}, split={}, logger=LoggerConfig(tensorboard=TensorboardConfig()))
+    monkeypatch.setattr("xfact.cli.parse", lambda plain: config)
     with pytest.raises(UserError, match=r"pip install 'xfact\[tensorboard\]'"):
-        check_loggers(LoggerConfig(tensorboard=TensorboardConfig()))
+        checked({}, [])

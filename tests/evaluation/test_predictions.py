@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import log_softmax, softmax
 
+from xfact.errors import Failure
 from xfact.evaluation.predictions import fit_temperature, predictions_table, write_predictions
 from xfact.evaluation.scores import split_score
 from xfact.schema import LABELS, Claim
@@ -35,6 +36,14 @@ def test_columns_and_their_order():
     assert list(made(3)) == [*basic, *chances]
     assert list(made(3, attention=True)) == [*basic, *chances, *(f"attention_{number}" for number in range(1, 6))]
     assert list(made(3, ["false", "true"])) == [*basic, "p_false", "p_true"]
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
+def test_logits_that_are_no_numbers_are_an_error_and_no_first_label(odd):
+    logits = np.zeros((3, 7), dtype=np.float32)
+    logits[1:, 4 if odd != -math.inf else slice(None)] = odd
+    with pytest.raises(Failure, match=r"alpha3: the logits of 2 of 3 rows .*row x:1\b.*32-true"):
+        predictions_table("alpha3", [claim(number) for number in range(3)], SEVEN, logits, None)
 
 
 def test_rows_are_the_claims_in_their_order():

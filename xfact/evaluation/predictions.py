@@ -7,6 +7,7 @@ import pandas as pd
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
+from xfact.errors import Failure
 from xfact.files import temporary
 from xfact.schema import Claim
 
@@ -17,8 +18,9 @@ def predictions_table(
     """id, split, language, site, gold, pred, p_<label> (softmax of the logits), attention_1..; rows in file order.
 
     `logits` are [N, labels], `attention` [N, snippets]. The prediction is the largest logit,
-    a tie going to the first label.
+    a tie going to the first label. Failure if a logit is no number.
     """
+    check_finite(logits, [claim.id for claim in claims], name)
     columns: dict[str, object] = {
         "id": [claim.id for claim in claims],
         "split": name,
@@ -32,6 +34,16 @@ def predictions_table(
     for number, column in enumerate(() if attention is None else attention.T, start=1):
         columns[f"attention_{number}"] = column
     return pd.DataFrame(columns)
+
+
+def check_finite(logits: np.ndarray, ids: list[str], name: str) -> None:
+    """Raise Failure for rows whose largest logit [N, labels] is no number; minus infinity rules a label out."""
+    bad = np.flatnonzero(~np.isfinite(logits.max(axis=1)))
+    if len(bad):
+        raise Failure(
+            f"{name}: the logits of {len(bad):,} of {len(ids):,} rows are no numbers (first: row {ids[bad[0]]}); "
+            "train with trainer.precision=32-true or a lower optim.lr"
+        )
 
 
 def write_predictions(table: pd.DataFrame, path: Path) -> None:
