@@ -74,7 +74,7 @@ class Data:
         self.texts = [[claim.claim, *claim.evidence][: SEQUENCES[model]] for claim in claims]
         flat = [text for row in self.texts for text in row]
         ids = [encoding.ids for encoding in self.tokeniser.backend.encode_batch_fast(flat)]
-        lengths = np.array([len(one) for one in ids]).reshape(len(claims), -1)
+        lengths = np.minimum([len(one) for one in ids], LENGTH[model]).reshape(len(claims), -1)
         rng = np.random.default_rng(0)
         drawn = lengths[rng.integers(0, len(lengths), ROWS)]
         if means := MEANS[encoder]:

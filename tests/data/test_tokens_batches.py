@@ -1,14 +1,16 @@
 """Token arrays hold the tokenizer's own ids, and batches give back every sequence of every row, each once."""
 
 import os
+import resource
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from data.families import FAMILIES, save_family, save_tokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from torch.utils.data import DataLoader
 from transformers import AutoTokenizer, BertConfig, PreTrainedTokenizerFast
 
@@ -30,7 +32,6 @@ GOLDEN = [
     ("TÜRKİYE'de İstanbul", [2, 10196, 637, 656, 8157, 559, 11, 910, 5129, 3]),
     ("Российский ეს", [2, 1, 1, 3]),
 ]
-CASED = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
 
 
 @pytest.fixture(scope="module")
@@ -54,23 +55,67 @@ def encoded(tokeniser: Tokeniser, texts) -> dict[str, list]:
     return batch.to_pydict()
 
 
-def save_tokenizer(folder: Path, normalizer: normalizers.Normalizer = CASED, second_segment: int = 1) -> Path:
-    """A WordPiece tokenizer of single characters."""
-    signs = "abcdefghiकिुகீ"
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *signs, *[f"##{sign}" for sign in signs]]
-    vocabulary = {word: number for number, word in enumerate(words)}
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizer
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair=f"[CLS] $A [SEP] $B:{second_segment} [SEP]:{second_segment}",
-        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
-    )
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_special_tokens_name_in_a_text_is_text(tmp_path, family):
+    tokeniser = Tokeniser(str(save_family(tmp_path, family)), 64)
+    own = tokeniser.tokenizer
+    special = set(own.all_special_ids) - {own.unk_token_id}
+    for word in own.all_special_tokens:
+        texts = [f"a {word} b", f"A{word}B", word, f"{word}{word} ", "a b"]
+        for ids in encoded(tokeniser, [(text, None) for text in texts])["ids"]:
+            assert not special & set(ids[1:-1]), word
+        (pair,) = encoded(tokeniser, [(f"a {word}", f"{word} b")])["ids"]
+        (plain,) = encoded(tokeniser, [("a", "b")])["ids"]
+        assert [number for number in pair if number in special] == [number for number in plain if number in special]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_ids_of_a_text_without_special_tokens_are_the_tokenizers_own(tmp_path, family):
+    tokeniser = Tokeniser(str(save_family(tmp_path, family)), 9)
+    own = AutoTokenizer.from_pretrained(tmp_path)
+    texts = ["", "a", "abc def", "bad cafe a", "a ü b", "ihgfedcba ihgfedcba"]
+    pairs = [(one, other) for one in texts for other in texts]
+    limits = {"truncation": "longest_first", "max_length": 9}
+    assert encoded(tokeniser, [(text, None) for text in texts])["ids"] == own(texts, **limits)["input_ids"]
+    assert encoded(tokeniser, pairs)["ids"] == own(pairs, **limits)["input_ids"]
+
+
+def test_a_tokenizer_that_cannot_tell_a_special_tokens_name_from_the_token_is_refused(tmp_path):
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"]
+    tokenizer = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, "[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special).save_pretrained(folder)
-    BertConfig(vocab_size=len(vocabulary)).save_pretrained(folder)
-    return folder
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special).save_pretrained(tmp_path)
+    BertConfig(vocab_size=5).save_pretrained(tmp_path)
+    with pytest.raises(UserError, match=r"makes a special token of a text that has \[CLS\] in it"):
+        Tokeniser(str(tmp_path), 16)
+
+
+def test_the_saved_tokenizer_is_the_encoders_own(tmp_path):
+    own = AutoTokenizer.from_pretrained(save_family(tmp_path / "given", "unigram"))
+    Tokeniser(str(tmp_path / "given"), 16).tokenizer.save_pretrained(tmp_path / "saved")
+    assert AutoTokenizer.from_pretrained(tmp_path / "saved")("A</s>B <mask>") == own("A</s>B <mask>")
+
+
+@settings(max_examples=200, deadline=None)
+@given(first=st.integers(0, 40), second=st.integers(0, 40), max_length=st.integers(4, 40))
+def test_pairs_are_cut_as_the_library_cuts_them(tmp_path_factory, first, second, max_length):
+    folder = tmp_path_factory.getbasetemp() / "letters"
+    if not folder.is_dir():
+        save_tokenizer(folder)
+    tokeniser, own = Tokeniser(str(folder), max_length), AutoTokenizer.from_pretrained(folder)
+    pair = (" ".join("abcdefghi"[n % 9] for n in range(first)), " ".join("ihgfedcba"[n % 9] for n in range(second)))
+    expected = own([pair], truncation="longest_first", max_length=max_length)
+    assert encoded(tokeniser, [pair])["ids"] == expected["input_ids"]
+
+
+def test_over_long_pairs_take_memory_in_proportion_to_their_length(tiny):
+    def peak() -> int:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+    before = peak()
+    assert len(encoded(tiny, [("a b c " * 10_000, "d e f " * 10_000)])["ids"][0]) == 32
+    assert peak() - before < 300  # MiB; the product of both texts' pieces took 5,600
 
 
 @pytest.mark.parametrize(("text", "ids"), GOLDEN)

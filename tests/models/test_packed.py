@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from data.families import save_family
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
@@ -72,6 +73,18 @@ def test_vectors_and_gradients_are_those_of_padding(family, pooling, lengths):
     assert set(found[True][1]) == set(found[False][1])
     for name, gradient in found[True][1].items():
         assert torch.allclose(gradient, found[False][1][name], atol=1e-4), name
+
+
+def test_paddings_name_in_a_text_takes_a_position_like_any_other(tmp_path):
+    tokeniser = Tokeniser(str(save_family(tmp_path, "unigram")), 16)
+    (rows,) = tokeniser.encode([[("a <pad> b", None)]])
+    (ids,) = rows["ids"].to_pylist()
+    arrays = Arrays([len(ids)])
+    arrays.rows[0] = (np.array(ids, np.int32), len(ids))
+    encoder = Encoder(backbone("xlm-roberta"), "mean").eval()
+    with torch.no_grad():
+        expected = encoder.backbone(torch.tensor([ids])).last_hidden_state.mean(1)  # positions are the family's own
+        assert torch.allclose(encoder(batch([len(ids)], arrays)), expected, atol=1e-6)
 
 
 @settings(max_examples=15, deadline=None)

@@ -1,6 +1,7 @@
 """Token arrays: every sequence of a split tokenised once into an Arrow file and read back by memory map."""
 
 import hashlib
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,7 +20,7 @@ from xfact.progress import bars
 from xfact.screen import warn
 
 CLAIMS_PER_CHUNK = 1024
-FORMAT = "2"
+FORMAT = "3"
 
 Sequence = tuple[str, str | None]  # a text, and the second of a pair
 
@@ -48,14 +49,18 @@ class TokenArrays:
 
 
 class Tokeniser:
-    """An encoder's tokenizer with truncation on the right at `max_length` (pairs: longest first)."""
+    """An encoder's tokenizer for texts that people wrote, cut on the right at `max_length` (pairs: longest first).
+
+    A special token's name in a text is text: none of its ids comes out of one.
+    """
 
     def __init__(self, name: str, max_length: int) -> None:
         self.name, self.max_length = name, max_length
         self.tokenizer = load_tokenizer(name)
-        self.backend = self.tokenizer.backend_tokenizer
+        self.backend = for_text(self.tokenizer, name)
         self.backend.no_padding()
-        self.backend.enable_truncation(max_length, strategy="longest_first", direction="right")
+        self.backend.no_truncation()  # the library keeps what it cuts: of a pair the product of both texts' pieces
+        self.one, self.two = Template(self.backend.encode("a")), Template(self.backend.encode("a", "a"))
         self._warn_if_it_strips_vowel_signs()
 
     def _warn_if_it_strips_vowel_signs(self) -> None:
@@ -75,25 +80,88 @@ class Tokeniser:
         The tokenizer is at work on a chunk, on all cores, while the one before it is made into arrays.
         """
         with ThreadPoolExecutor(1) as tokenizer:
-            waiting: list[tuple[list[Sequence], Future[list[Any]]]] = []
-            for texts in chunks:
-                inputs = [a if b is None else (a, b) for a, b in texts]
-                waiting.append((texts, tokenizer.submit(self.backend.encode_batch_fast, inputs)))
+            waiting: list[tuple[list[Sequence], dict[str, int], Future[list[Any]]]] = []
+            for sequences in chunks:
+                texts = dict.fromkeys(text for sequence in sequences for text in sequence if text is not None)
+                place = {text: number for number, text in enumerate(texts)}
+                found = tokenizer.submit(self.backend.encode_batch_fast, list(texts), add_special_tokens=False)
+                waiting.append((sequences, place, found))
                 if len(waiting) == 2:
                     yield self._arrays(*waiting.pop(0))
             yield from (self._arrays(*one) for one in waiting)
 
-    def _arrays(self, texts: list[Sequence], found: Future[list[Any]]) -> pa.RecordBatch:
-        encodings = found.result()
-        lengths = np.fromiter(map(len, encodings), np.int32, len(encodings))
-        ids = np.fromiter(chain.from_iterable(encoding.ids for encoding in encodings), np.int32, lengths.sum())
-        second = lengths.copy()
-        for row, (_, pair) in enumerate(texts):
-            if pair is not None and 1 in (types := encodings[row].type_ids):
-                second[row] = types.index(1)
+    def _arrays(self, sequences: list[Sequence], place: dict[str, int], found: Future[list[Any]]) -> pa.RecordBatch:
+        ids = [encoding.ids for encoding in found.result()]
+        rows = [self._row(ids[place[text]], None if pair is None else ids[place[pair]]) for text, pair in sequences]
+        lengths = np.fromiter((len(row) for row, _ in rows), np.int32, len(rows))
+        values = np.fromiter(chain.from_iterable(row for row, _ in rows), np.int32, lengths.sum())
         offsets = np.concatenate([np.zeros(1, np.int32), lengths.cumsum(dtype=np.int32)])
-        columns = {"ids": pa.ListArray.from_arrays(pa.array(offsets), pa.array(ids)), "second": pa.array(second)}
+        second = np.fromiter((start for _, start in rows), np.int32, len(rows))
+        columns = {"ids": pa.ListArray.from_arrays(pa.array(offsets), pa.array(values)), "second": pa.array(second)}
         return pa.RecordBatch.from_pydict(columns)
+
+    def _row(self, text: list[int], pair: list[int] | None) -> tuple[list[int], int]:
+        """A sequence with its special tokens, cut to max_length, and where its second segment starts."""
+        if pair is None:
+            row = self.one.filled(text[: self.max_length - self.one.special], [])
+            return row, len(row)
+        first, other = longest_first(len(text), len(pair), self.max_length - self.two.special)
+        row = self.two.filled(text[:first], pair[:other])
+        return row, len(row) if self.two.second is None else first + self.two.second
+
+
+class Template:
+    """Where an encoder's special tokens stand, from an encoding of `a`, or of the pair of `a` and `a`."""
+
+    def __init__(self, encoding: Any) -> None:
+        ids, texts = encoding.ids, encoding.sequence_ids
+        start, end = texts.index(0), len(texts) - texts[::-1].index(0)
+        self.before, self.between, self.after = ids[:start], [], ids[end:]
+        if 1 in texts:
+            other = texts.index(1)
+            self.between, self.after = ids[end:other], ids[len(texts) - texts[::-1].index(1) :]
+        self.special = len(self.before + self.between + self.after)
+        types = encoding.type_ids
+        self.second = types.index(1) - (end - start) if 1 in types else None  # beside the first text's tokens
+
+    def filled(self, text: list[int], pair: list[int]) -> list[int]:
+        """The ids of a sequence."""
+        return [*self.before, *text, *self.between, *pair, *self.after]
+
+
+def longest_first(first: int, second: int, room: int) -> tuple[int, int]:
+    """How many tokens of each text of a pair stay, as the tokenizers library cuts `longest_first`."""
+    if first + second <= room:
+        return first, second
+    half = room // 2
+    if min(first, second) > half:
+        return (room - half, half) if first > second else (half, room - half)
+    return (room - second, second) if first > second else (first, room - first)
+
+
+def for_text(tokenizer: Any, name: str) -> Any:
+    """The backend of a fast tokenizer, for which a special token's name in a text is text.
+
+    `encode_special_tokens` keeps names from being cut out of a text, but a Unigram vocabulary has them as pieces too:
+    there they are emptied, so that no text has them. UserError if a name still becomes its token.
+    """
+    from tokenizers import Tokenizer, models
+
+    backend, special = tokenizer.backend_tokenizer, set(tokenizer.all_special_tokens)
+    if isinstance(backend.model, models.Unigram):
+        content = json.loads(backend.to_str())
+        special |= {token["content"] for token in content["added_tokens"] if token["special"]}
+        vocabulary = content["model"]["vocab"]
+        pieces = special & {piece for piece, _ in vocabulary}
+        content["model"]["vocab"] = [["" if piece in pieces else piece, score] for piece, score in vocabulary]
+        content["added_tokens"] = [token for token in content["added_tokens"] if token["content"] not in pieces]
+        backend = Tokenizer.from_str(json.dumps(content))
+    backend.encode_special_tokens = True
+    ids = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
+    for word in sorted(special):
+        if ids & set(backend.encode(f"{word} a{word}a", add_special_tokens=False).ids):
+            raise UserError(f"encoder.name={name}: its tokenizer makes a special token of a text that has {word} in it")
+    return backend
 
 
 def load_tokenizer(name: str) -> Any:
