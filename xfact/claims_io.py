@@ -102,7 +102,7 @@ def read_json(text: str, place: str, column: str | None) -> list[Row]:
     """A list of JSON objects."""
     try:
         rows = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{place}: not JSON ({error}); one object a line is .jsonl") from None
     if not isinstance(rows, list):
         raise DataError(f"{place}: not a list of objects")
@@ -200,7 +200,7 @@ def read_jsonl(text: str, place: str, column: str | None = "claim") -> list[Row]
             json.dumps(row, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
             raise DataError(f"{place}:{number}: half a character ({error.object[error.start]!a})") from None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"{place}:{number}: not JSON ({error})") from None
         check_object(row, f"{place}:{number}", column)
         rows.append(row)

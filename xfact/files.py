@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -56,6 +57,19 @@ def temporary_folder(folder: Path) -> Iterator[Path]:
         raise Failure(f"{folder}: writing failed ({error.strerror or error})") from None
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def files_below(folder: Path, left_out: Counter[str]) -> list[Path]:
+    """The files of a folder and those below it, in the order of names; symbolic links are left out, and counted."""
+    found = sorted(folder.rglob("*"))
+    if links := sum(path.is_symlink() for path in found):
+        left_out["symbolic links"] += links
+    return [path for path in found if path.is_file() and not path.is_symlink()]
+
+
+def readable(path: Path) -> str:
+    """A path as text that can be written: a file's name may be no UTF-8."""
+    return os.fsencode(path.as_posix()).decode(errors="replace")
 
 
 def write_text(path: Path, text: str) -> None:

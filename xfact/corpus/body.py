@@ -12,7 +12,16 @@ GZIP = 31  # zlib's window bits for gzip
 META = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 HEAD = 2048  # bytes in which a page names its charset
 MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-AS_BROWSERS = {"iso-8859-1": "cp1252", "latin1": "cp1252", "latin-1": "cp1252", "ascii": "cp1252", "us-ascii": "cp1252"}
+# The encodings that browsers read (encoding.spec.whatwg.org), by Python's names: others that Python knows may take
+# minutes for a page (punycode), or are no encodings of text.
+ENCODINGS = {
+    "utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp866", "iso8859-2", "iso8859-3", "iso8859-4", "iso8859-5",
+    "iso8859-6", "iso8859-7", "iso8859-8", "iso8859-10", "iso8859-13", "iso8859-14", "iso8859-15", "iso8859-16",
+    "koi8-r", "koi8-u", "mac-roman", "mac-cyrillic", "cp874", "cp1250", "cp1251", "cp1252", "cp1253", "cp1254",
+    "cp1255", "cp1256", "cp1257", "cp1258", "gbk", "gb18030", "big5", "euc_jp", "iso2022_jp", "shift_jis", "euc_kr",
+}  # fmt: skip
+AS_BROWSERS = {"iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874",
+               "tis-620": "cp874", "gb2312": "gbk"}  # fmt: skip
 
 
 class Inflater:
@@ -67,12 +76,22 @@ def decoded(body: bytes, declared: str | None) -> str:
             return body.decode(name, errors="replace")
     meta = META.search(body[:HEAD])
     named = ["" if b"\0" in body[:HEAD] else "utf-8", declared or "", meta.group(1).decode("ascii") if meta else ""]
-    for name in [name.lower() for name in named if name]:
+    for name in filter(None, map(encoding, named)):
         try:
-            return body.decode(AS_BROWSERS.get(name, name))
-        except (LookupError, UnicodeDecodeError, ValueError):
+            return body.decode(name)
+        except UnicodeDecodeError:
             continue
     from charset_normalizer import from_bytes
 
     guess = from_bytes(body[:65536]).best()
     return body.decode(guess.encoding if guess else "utf-8", errors="replace")
+
+
+def encoding(name: str) -> str:
+    """Python's name of an encoding that a page names, "" for none or for one that browsers do not read."""
+    try:
+        known = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return ""
+    known = AS_BROWSERS.get(known, known)
+    return known if known in ENCODINGS else ""

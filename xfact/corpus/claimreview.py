@@ -9,12 +9,14 @@ import json
 import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
 from xfact.corpus.record import Record
+from xfact.data.fact_checkers import host_and_path
 
 COMMENT = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|(?://\s*)?\]\]>)\s*$")
 SCRIPT = re.compile(r"<script\b[^<>]*>", re.IGNORECASE)
+NONE = "no ClaimReview"
+DEEP = "JSON in JSON without end"
 TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
@@ -38,11 +40,15 @@ def loads(text: str) -> tuple[Any, bool]:
     """
     try:
         return json.loads(text), False
+    except RecursionError:
+        raise Rejected(DEEP) from None
     except ValueError:
         bare = COMMENT.sub("", COMMENT.sub("", text))
     for attempt in (bare, TRAILING_COMMA.sub(r"\1", bare)):
         try:
             return json.loads(attempt, strict=False), True
+        except RecursionError:
+            raise Rejected(DEEP) from None
         except ValueError:
             continue
     raise Rejected("broken JSON")
@@ -71,11 +77,14 @@ def is_review(node: dict[str, Any]) -> bool:
 
 def records(node: dict[str, Any], place: str) -> Iterator[Record | Rejected]:
     """The reviews of a node: one, or those of each publisher of Google's."""
-    if is_review(node):
-        yield attempt(schema_fields(node), place)
-        return
-    for review in node["claimReview"]:
-        yield attempt(google_fields(node, review), place) if isinstance(review, dict) else Rejected("no ClaimReview")
+    try:
+        if is_review(node):
+            yield attempt(schema_fields(node), place)
+            return
+        for review in node["claimReview"]:
+            yield attempt(google_fields(node, review), place) if isinstance(review, dict) else Rejected(NONE)
+    except RecursionError:  # a property of objects in objects
+        yield Rejected(DEEP)
 
 
 def attempt(fields: dict[str, str], place: str) -> Record | Rejected:
@@ -153,9 +162,5 @@ def names(value: Any) -> str:
 
 def site(url: str) -> str:
     """The host of a URL, or of a bare domain, without www; "" for what is neither."""
-    try:
-        host = urlsplit(url if "//" in url else f"//{url}").hostname or ""
-    except ValueError:
-        return ""
-    host = host.removeprefix("www.")
+    host = host_and_path(url)[0].removeprefix("www.")
     return host if re.fullmatch(r"[^\s.]+(\.[^\s.]+)+", host) else ""

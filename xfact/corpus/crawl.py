@@ -11,14 +11,16 @@ from xfact.corpus.body import decoded
 from xfact.corpus.claimreview import Rejected, json_ld, loads, nodes, records
 from xfact.corpus.online import fetched, is_address
 from xfact.corpus.record import Record
-from xfact.data.tsv import lines, open_bytes
+from xfact.data.tsv import lines, open_bytes, raw_lines
 from xfact.errors import DataError, UserError
+from xfact.files import files_below, readable
 from xfact.progress import tracked
 
 PAGES = (".html", ".htm", ".xhtml")
 JSON = (".json", ".jsonld")
 LINES = (".jsonl", ".ndjson")
 ADDRESSES = ".txt"  # one a line, given as input itself
+LARGEST = 2**29  # bytes of a file that is read whole, decompressed
 
 
 @dataclass
@@ -28,6 +30,7 @@ class Crawl:
     files: int = 0
     fetched: int = 0  # texts from the web
     ignored: int = 0  # files of other kinds
+    links: Counter[str] = field(default_factory=Counter)  # symbolic links, which may lead out of the folder
     mended: int = 0  # JSON that had to be
     rejected: list[tuple[str, str]] = field(default_factory=list)  # (place, reason)
 
@@ -55,21 +58,24 @@ class Crawl:
         if not path.exists():
             raise UserError(f"input={path}: no such file or folder")
         base = path if path.is_dir() else path.parent
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        for file in files_below(path, self.links) if path.is_dir() else [path]:
             kind = suffix(file)
-            if not file.is_file() or kind not in (*PAGES, *JSON, *LINES):
-                self.ignored += file.is_file()
+            if kind not in (*PAGES, *JSON, *LINES):
+                self.ignored += 1
                 continue
             self.files += 1
-            name = file.relative_to(base).as_posix()
-            if kind in PAGES:
-                yield from self.blocks(list(json_ld(decoded(file.read_bytes(), None))), name)
-            elif kind in LINES:
-                with open_bytes(file) as rows:
-                    yield from self.values(((line, f"{name}:{number}") for number, line in enumerate(rows, start=1)))
+            name = readable(file.relative_to(base))
+            if kind in LINES:
+                yield from self.values((line, f"{name}:{number}") for number, line in raw_lines(file))
+                continue
+            with open_bytes(file) as whole:
+                content = whole.read(LARGEST + 1)
+            if len(content) > LARGEST:
+                self.rejected.append((name, f"over {LARGEST:,} bytes"))
+            elif kind in PAGES:
+                yield from self.blocks(list(json_ld(decoded(content, None))), name)
             else:
-                with open_bytes(file) as whole:
-                    yield from self.values([(whole.read(), name)])
+                yield from self.values([(content, name)])
 
     def blocks(self, texts: list[str], name: str) -> Iterator[Record]:
         """The JSON-LD of a page, one block after another; what is broken in one leaves the others."""
@@ -119,7 +125,7 @@ class Crawl:
 
     def words(self) -> str:
         """What was read, in one line."""
-        counts = {"mended JSON": self.mended, "files of other kinds": self.ignored, **self.reasons}
+        counts = {"mended JSON": self.mended, "files of other kinds": self.ignored, **self.links, **self.reasons}
         extra = ", ".join(f"{reason} {number:,}" for reason, number in counts.items() if number)
         read = [f"{self.files:,} files"] * (not self.fetched) + [f"{self.fetched:,} pages"] * bool(self.fetched)
         return ", ".join(read) + (f" ({extra})" if extra else "")

@@ -2,8 +2,10 @@
 
 import hashlib
 import logging
+import os
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 from xfact.corpus.body import decoded
 from xfact.corpus.dates import day_of
 from xfact.errors import UserError
+from xfact.files import files_below, readable
 
 HTML = (".html", ".htm")
 SUFFIXES = (".txt", *HTML, ".jsonl")
@@ -27,11 +30,11 @@ class Document:
     date: str = ""
 
 
-def files_of(folder: Path) -> list[Path]:
+def files_of(folder: Path, left_out: Counter[str]) -> list[Path]:
     """The files that hold documents; UserError if there are none."""
     if not folder.is_dir():
         raise UserError(f"provider.folder={folder}: no such folder")
-    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+    files = [path for path in files_below(folder, left_out) if path.suffix.lower() in SUFFIXES]
     if not files:
         raise UserError(f"provider.folder={folder}: no document in it ({', '.join(SUFFIXES)})")
     return files
@@ -40,16 +43,17 @@ def files_of(folder: Path) -> list[Path]:
 def fingerprint(folder: Path) -> str:
     """SHA-256 of the names and contents of a folder's documents."""
     digest = hashlib.sha256()
-    for path in files_of(folder):
+    for path in files_of(folder, Counter()):
         with path.open("rb") as file:
-            digest.update(f"{path.relative_to(folder)}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        digest.update(os.fsencode(path.relative_to(folder)) + f"\0{content}\n".encode())
     return digest.hexdigest()
 
 
 def read_documents(folder: Path, left_out: Counter[str]) -> Iterator[Document]:
-    """Documents in order of file and line; those without text are counted in `left_out`."""
-    for path in files_of(folder):
-        place = path.relative_to(folder).as_posix()
+    """Documents in order of file and line; those without text and symbolic links are counted in `left_out`."""
+    for path in files_of(folder, left_out):
+        place = readable(path.relative_to(folder))
         if path.suffix.lower() == ".jsonl":
             found = read_lines(path, place)
         elif path.suffix.lower() in HTML:
@@ -70,12 +74,14 @@ def text_document(text: str, place: str) -> Document:
 
 
 def html_document(content: str, place: str, address: str | None = None) -> Document:
-    """What a page says, without menus and advertisements, with the day that it gives."""
+    """What a page says, without menus and advertisements, with the day that it gives; no text if the parsers fail."""
     from trafilatura import bare_extraction
 
     for parser in ("trafilatura", "htmldate"):  # what they think of a stranger's page is not said
         logging.getLogger(parser).setLevel(logging.CRITICAL)
-    found: Any = bare_extraction(content, url=address, with_metadata=True, include_comments=False)
+    found: Any = None
+    with suppress(Exception):  # a stranger's page may raise anything in them
+        found = bare_extraction(content, url=address, with_metadata=True, include_comments=False)
     if found is None:
         return Document("", place, "")
     own = found.url if address is None and str(found.url or "").startswith("http") else place

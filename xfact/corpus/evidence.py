@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
-from urllib.parse import urlsplit
 
 from xfact.config import PassagesConfig, ProviderConfig, RetrieveConfig
 from xfact.corpus.apis import Hit, Query
@@ -14,6 +13,7 @@ from xfact.corpus.dates import day_of
 from xfact.corpus.pages import Pages
 from xfact.corpus.passages import Scores, best
 from xfact.corpus.search import Search
+from xfact.data.fact_checkers import host_and_path
 from xfact.schema import Claim
 
 NO_DATE = "have no date that can be read: none of their results was left out for its date"
@@ -121,19 +121,11 @@ class Evidence:
 def domain_of(site: str) -> str:
     """The domain of a site as X-Fact's column has it, or of an address; empty for what is neither."""
     site = site.strip().casefold()
-    domain = (host_of(site) if "://" in site else site).removeprefix("www.")
+    domain = (host_and_path(site)[0] if "://" in site else site).removeprefix("www.")
     return domain if "." in domain else ""
-
-
-def host_of(link: str) -> str:
-    """The host of an address, empty if it has none."""
-    try:
-        return (urlsplit(link).hostname or "").casefold()
-    except ValueError:
-        return ""
 
 
 def is_of_site(link: str, site: str) -> bool:
     """Whether an address is of a site or of a part of it."""
-    domain, host = domain_of(site), host_of(link)
+    domain, (host, _) = domain_of(site), host_and_path(link)
     return bool(domain) and (host == domain or host.endswith(f".{domain}"))

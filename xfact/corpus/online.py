@@ -10,6 +10,7 @@ from xfact.config import FetchConfig
 from xfact.corpus.claimreview import json_ld, loads
 from xfact.corpus.extras import needs
 from xfact.corpus.refused import Refused
+from xfact.data.fact_checkers import host_and_path
 from xfact.errors import Failure, UserError
 from xfact.kept import KeptAnswers
 
@@ -61,8 +62,8 @@ def blocks(text: str) -> list[str]:
 
 def is_search(address: str, settings: FetchConfig) -> bool:
     """Whether an address asks Google's API, or a host of the user's own that speaks as it does."""
-    parts = urlsplit(address)
-    return parts.path.endswith(SEARCH) and parts.hostname in (GOOGLE, *settings.allow_private)
+    host, path = host_and_path(address)
+    return path.endswith(SEARCH) and host in (GOOGLE, *settings.allow_private)
 
 
 def search(address: str, settings: FetchConfig) -> Iterator[tuple[str, list[str] | str]]:

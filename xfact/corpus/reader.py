@@ -75,14 +75,6 @@ async def end(process: Process | None) -> None:
         await process.wait()
 
 
-def document_of(content: str, link: str) -> Document:
-    """A page's title, text and day; without text if the parsers fail at it."""
-    try:
-        return html_document(content, link, link)
-    except Exception:  # a stranger's page may raise anything in them
-        return Document("", link, "")
-
-
 def serve(seconds: int) -> None:
     """Read pages until there is none; SIGALRM, which nobody handles, ends the process."""
     import trafilatura  # noqa: F401 # before the clock runs
@@ -90,7 +82,7 @@ def serve(seconds: int) -> None:
     for line in sys.stdin.buffer:
         page = json.loads(line)
         signal.alarm(seconds)
-        document = document_of(page["content"], page["link"])
+        document = html_document(page["content"], page["link"], page["link"])
         signal.alarm(0)
         sys.stdout.buffer.write(json.dumps(asdict(document)).encode() + b"\n")
         sys.stdout.buffer.flush()

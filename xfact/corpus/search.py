@@ -103,7 +103,7 @@ class WebSearch:
         found = await self.fetcher.fetch(f"{self.url}?{urlencode(parameters)}", headers)
         try:
             answer = json.loads(found.text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ApiError("no JSON") from None
         if not isinstance(answer, dict):
             raise ApiError("no JSON object")
@@ -151,7 +151,10 @@ def api_settings(provider: ProviderConfig, fetch: FetchConfig) -> FetchConfig:
 
 def checked_endpoint(provider: ProviderConfig) -> str:
     """The API's address; UserError if it is none."""
-    parts = urlsplit(provider.url or "")
+    try:
+        parts = urlsplit(provider.url or "")
+    except ValueError:  # a bracket that never closes
+        parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
         raise UserError(f"provider.url={provider.url}: an address as https://host/path is needed")
     return str(provider.url)

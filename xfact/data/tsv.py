@@ -5,8 +5,8 @@ import gzip
 import hashlib
 import zlib
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import IO, Literal, cast
@@ -15,6 +15,7 @@ from xfact.errors import DataError
 from xfact.schema import COLUMNS, LABELS, SNIPPETS, Claim, canonical_label
 
 BadRows = Literal["error", "drop"]
+LONGEST_LINE = 2**27  # bytes
 
 
 @contextmanager
@@ -39,10 +40,19 @@ def _content_hash(path: Path, *version: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
+def raw_lines(path: Path, longest: int = LONGEST_LINE) -> Generator[tuple[int, bytes], None, None]:
+    """Number (from 1) and bytes of each line; DataError for one that is longer, as a small gzip file may hold."""
+    with open_bytes(path) as file:
+        for number, raw in enumerate(iter(lambda: file.readline(longest + 1), b""), start=1):
+            if len(raw) > longest:
+                raise DataError(f"{path}:{number}: a line of over {longest:,} bytes; is it a file of lines?")
+            yield number, raw
+
+
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Number (from 1) and text of each line. Only a line feed ends a line: a lone CR, NUL, U+0085 or U+2028 stays."""
-    with open_bytes(path) as file:
-        for number, raw in enumerate(file, start=1):
+    with closing(raw_lines(path)) as found:
+        for number, raw in found:
             try:
                 text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
