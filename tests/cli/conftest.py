@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
@@ -38,6 +39,54 @@ def server() -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, script], stdin=pipe, stdout=pipe, text=True, env=environment())
 
 
+def asked(request: dict) -> Any:
+    """The server's answer."""
+    process = server()
+    assert process.stdin and process.stdout
+    process.stdin.write(json.dumps(request) + "\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
+
+
+class Forked:
+    """`python run.py words` in a fork of a process that has the libraries loaded; as subprocess.Popen, with stderr."""
+
+    def __init__(self, *words: str, cwd: Path, streams: dict[str, Path], **env: str) -> None:
+        job = {"script": RUN, "words": words, "cwd": str(cwd), "env": environment(**env)}
+        self.pid: int = asked(job | {name: str(path) for name, path in streams.items()})
+        self.returncode: int | None = None
+        self.stderr: Any = None
+
+    def poll(self) -> int | None:
+        self.returncode = asked({"process": self.pid, "seconds": 0})
+        return self.returncode
+
+    def wait(self, timeout: float = 300) -> int:
+        self.returncode = asked({"process": self.pid, "seconds": timeout})
+        if self.returncode is None:
+            raise subprocess.TimeoutExpired("run.py", timeout)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def communicate(self, timeout: float = 300) -> tuple[None, bytes]:
+        self.wait(timeout)
+        return None, self.stderr.read()
+
+
+def start(*words: str, cwd: Path) -> Forked:
+    """A command that runs on; its stderr is read while it does."""
+    with TemporaryDirectory() as name:
+        said = Path(name) / "stderr"
+        os.mkfifo(said)
+        process = Forked(
+            *words, cwd=cwd, streams={"stdin": Path("/dev/null"), "stdout": Path("/dev/null"), "stderr": said}
+        )
+        process.stderr = said.open("rb")
+    return process
+
+
 def quick(*words: str, cwd: Path, stdin: str | bytes = "", **env: str) -> subprocess.CompletedProcess[str]:
     """`command` in a fork of a process that has the libraries loaded."""
     with TemporaryDirectory() as name:
@@ -45,12 +94,7 @@ def quick(*words: str, cwd: Path, stdin: str | bytes = "", **env: str) -> subpro
         files["stdin"].write_bytes(stdin if isinstance(stdin, bytes) else stdin.encode())
         files["stdout"].touch()
         files["stderr"].touch()
-        job = {"script": RUN, "words": words, "cwd": str(cwd), "env": environment(**env)}
-        process = server()
-        assert process.stdin and process.stdout
-        process.stdin.write(json.dumps(job | {stream: str(path) for stream, path in files.items()}) + "\n")
-        process.stdin.flush()
-        code = int(process.stdout.readline())
+        code = Forked(*words, cwd=cwd, streams=files, **env).wait()
         return subprocess.CompletedProcess(
             ["run.py", *words], code, files["stdout"].read_bytes().decode(), files["stderr"].read_bytes().decode()
         )

@@ -5,6 +5,7 @@ import json
 import os
 import runpy
 import sys
+import time
 import traceback
 
 import hydra  # noqa: F401
@@ -20,13 +21,32 @@ STREAMS = (("stdin", os.O_RDONLY), ("stdout", os.O_WRONLY), ("stderr", os.O_WRON
 
 
 def serve() -> None:
-    """A JSON line in (words, cwd, env, files of the three streams), an exit code out."""
+    """A JSON line in: a job (words, cwd, env, files of the three streams), answered with its process number; or the
+    number of a process and how long to wait for it, answered with its exit code or null."""
+    codes: dict[int, int] = {}
     for line in sys.stdin:
-        child = os.fork()
-        if not child:
-            become(json.loads(line))
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+        asked = json.loads(line)
+        if "words" in asked:
+            answer = os.fork()
+            if not answer:
+                become(asked)
+        else:
+            answer = ended(asked["process"], asked["seconds"], codes)
+        print(json.dumps(answer), flush=True)
+
+
+def ended(process: int, seconds: float, codes: dict[int, int]) -> int | None:
+    """The exit code of a process of ours, as subprocess gives it, once it has one."""
+    end = time.monotonic() + seconds
+    while process not in codes:
+        found, status = os.waitpid(process, os.WNOHANG)
+        if found:
+            codes[process] = os.waitstatus_to_exitcode(status)
+        elif time.monotonic() >= end:
+            return None
+        else:
+            time.sleep(0.01)
+    return codes[process]
 
 
 def become(job: dict) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 
-from cli.conftest import command, quick, run_folders
+from cli.conftest import quick, run_folders
 
 from xfact.runs.threads import available_cores
 
@@ -11,7 +11,7 @@ WORDS = ("-m", "preset=smoke", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2
 
 
 def test_jobs_at_once_share_the_cores_and_give_the_runs_of_jobs_in_turn(sweep, tmp_path):
-    done = command(*WORDS, "seed=1,2", cwd=tmp_path)
+    done = quick(*WORDS, "seed=1,2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "2 jobs: 2 finished, 0 failed" in done.stderr
     folders = run_folders(tmp_path / "runs")
@@ -23,7 +23,7 @@ def test_jobs_at_once_share_the_cores_and_give_the_runs_of_jobs_in_turn(sweep, t
 
 
 def test_a_job_that_fails_does_not_stop_the_others(tmp_path):
-    done = command(*WORDS, "optim.lr=1e30,1e-3", "optim.clip_norm=null", cwd=tmp_path)
+    done = quick(*WORDS, "optim.lr=1e30,1e-3", "optim.clip_norm=null", cwd=tmp_path)
     assert done.returncode == 1
     assert "2 jobs: 1 finished, 1 failed" in done.stderr
     assert "Traceback" not in done.stderr
@@ -34,11 +34,11 @@ def test_a_job_that_fails_does_not_stop_the_others(tmp_path):
 def test_jobs_at_once_have_gpus_of_their_own(tmp_path):
     """Which they are is seen without one: torch finds no GPU behind the names here, and trains on the CPU."""
     words = (*WORDS, "trainer=auto", "seed=1,2,3,4")
-    done = command(*words, cwd=tmp_path, CUDA_VISIBLE_DEVICES="4,5,6,7,9")
+    done = quick(*words, cwd=tmp_path, CUDA_VISIBLE_DEVICES="4,5,6,7,9")
     assert done.returncode == 0, done.stderr
     told = re.findall(r"\[(.+)\] GPU (\S+) of 4,5,6,7,9", done.stderr)
     assert sorted(part for _, part in told) == ["4,5", "6,7"]  # one line a process
-    more = command(*words, "trainer.devices=3", cwd=tmp_path, CUDA_VISIBLE_DEVICES="4,5,6,7,9")
+    more = quick(*words, "trainer.devices=3", cwd=tmp_path, CUDA_VISIBLE_DEVICES="4,5,6,7,9")
     assert more.returncode == 1
     assert "trainer.devices=3: 2 jobs at once leave 2 to each; lower hydra.launcher.n_jobs" in more.stderr
 

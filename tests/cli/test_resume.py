@@ -5,14 +5,13 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli.conftest import RUN, command, environment, quick, run_folders, succeed
+from cli.conftest import quick, run_folders, start, succeed
 
 from xfact.runs.resume import found, is_whole, step_of
 
@@ -38,14 +37,7 @@ def whole_sweep(tmp_path_factory) -> list[Path]:
     return run_folders(out / "runs")
 
 
-def start(*words: str, cwd: Path) -> subprocess.Popen:
-    """`python run.py words`, running."""
-    return subprocess.Popen(
-        [sys.executable, RUN, *words], cwd=cwd, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
-    )
-
-
-def until(condition, process: subprocess.Popen) -> None:
+def until(condition, process) -> None:
     """Wait until something is there."""
     end = time.monotonic() + 120
     while not condition():
@@ -208,7 +200,7 @@ def test_a_full_disk_is_named_and_the_checkpoint_before_is_used(whole, small_dis
 def test_two_processes_that_want_the_same_run_do_not_both_run_it(tmp_path):
     process = start(*WORDS, cwd=tmp_path)
     until(lambda: list(tmp_path.glob("runs/*/*/result.json")), process)
-    second = command(*WORDS, cwd=tmp_path)
+    second = quick(*WORDS, cwd=tmp_path)
     assert second.returncode == 1
     assert f"is being run by process {process.pid} on " in second.stderr
     third = quick("-m", *WORDS, "seed=1,1", "model=attn_ea", cwd=tmp_path)
@@ -241,7 +233,7 @@ def test_a_stopped_sweep_leaves_no_process_and_is_completed_by_the_same_command(
     states = [record(folder)["status"] for folder in run_folders(tmp_path / "runs")]
     alone = "running" if number == signal.SIGKILL else "interrupted"
     assert states == (["interrupted"] * 2 if launcher else ["finished", alone])
-    done = command(*words, cwd=tmp_path)
+    done = quick(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     folders = run_folders(tmp_path / "runs")
     assert [record(folder)["status"] for folder in folders] == ["finished"] * 3

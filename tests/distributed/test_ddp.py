@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli.conftest import RUN, command, environment, quick, run_folders
-from cli.test_resume import assert_same, checkpoints, processes_in, record, start, until
+from cli.conftest import RUN, environment, quick, run_folders, start
+from cli.test_resume import assert_same, checkpoints, processes_in, record, until
 
 from xfact.runs.resume import step_of
 
@@ -46,7 +46,7 @@ def test_one_and_two_processes_take_the_same_steps_and_give_every_row_once(still
     """77 rows: nine steps of 8 and one of 5, 38 and 39 rows a rank; 1 row: the second rank has none."""
     words = (*PLAIN, f"encoder.name={still}", "encoder.pooling=mean", f"data.limit={rows}", "optim.lr=1e-3")
     one = quick(*words, "out=one", cwd=tmp_path)
-    two = command(*words, *DDP, "out=two", cwd=tmp_path)
+    two = quick(*words, *DDP, "out=two", cwd=tmp_path)
     assert (one.returncode, two.returncode) == (0, 0), one.stderr + two.stderr
     (first,), (second,) = run_folders(tmp_path / "one"), run_folders(tmp_path / "two")
     assert (record(first)["world_size"], record(second)["world_size"]) == (1, 2)
@@ -68,7 +68,7 @@ def test_one_and_two_processes_take_the_same_steps_and_give_every_row_once(still
 def test_accumulated_parts_over_two_processes_are_the_same_steps(still, tmp_path):
     words = (*PLAIN, f"encoder.name={still}", "encoder.pooling=mean", "data.limit=45", "optim.lr=1e-3")
     assert quick(*words, "out=one", cwd=tmp_path).returncode == 0
-    done = command(*words, *DDP, "optim.accumulate=3", "out=two", cwd=tmp_path)
+    done = quick(*words, *DDP, "optim.accumulate=3", "out=two", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (first,), (second,) = run_folders(tmp_path / "one"), run_folders(tmp_path / "two")
     assert record(first)["steps"] == record(second)["steps"] == 6
@@ -78,7 +78,7 @@ def test_accumulated_parts_over_two_processes_are_the_same_steps(still, tmp_path
 
 
 def test_each_job_of_a_sweep_has_its_own_world_size(tmp_path):
-    done = command("-m", "preset=smoke", *DDP, "trainer.devices=1,2", "seed=1,2", cwd=tmp_path)
+    done = quick("-m", "preset=smoke", *DDP, "trainer.devices=1,2", "seed=1,2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "4 jobs: 4 finished, 0 failed" in done.stderr
     found = sorted((record(folder)["world_size"], record(folder)["seed"]) for folder in run_folders(tmp_path / "runs"))
@@ -89,7 +89,7 @@ def test_each_job_of_a_sweep_has_its_own_world_size(tmp_path):
 
 
 def test_an_error_in_a_process_is_one_line_and_the_run_failed(tmp_path):
-    done = command("preset=smoke", *DDP, "optim.lr=1e30", "optim.clip_norm=null", cwd=tmp_path)
+    done = quick("preset=smoke", *DDP, "optim.lr=1e30", "optim.clip_norm=null", cwd=tmp_path)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "the loss is" in done.stderr.splitlines()[-1]
@@ -103,7 +103,7 @@ def test_an_error_in_a_process_is_one_line_and_the_run_failed(tmp_path):
 def whole(tmp_path_factory) -> Path:
     """A run of two processes that was not stopped."""
     cwd = tmp_path_factory.mktemp("whole")
-    assert command(*STOPPED, cwd=cwd).returncode == 0
+    assert quick(*STOPPED, cwd=cwd).returncode == 0
     return run_folders(cwd / "runs")[0]
 
 
@@ -118,7 +118,7 @@ def test_a_stopped_group_leaves_no_process_and_goes_on(whole, tmp_path, number):
     while processes_in(tmp_path) and time.monotonic() < end:
         time.sleep(0.1)
     assert processes_in(tmp_path) == []
-    done = command(*STOPPED, cwd=tmp_path)
+    done = quick(*STOPPED, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (folder,) = run_folders(tmp_path / "runs")
     assert record(folder)["resumed_from_step"] >= 15

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli.conftest import RUN, command, environment, quick, run_folders, succeed
-from cli.test_resume import SHORT, assert_same, record, start
+from cli.conftest import RUN, environment, quick, run_folders, start, succeed
+from cli.test_resume import SHORT, assert_same, record
 
 from xfact.runs.resume import found
 from xfact.slurm import queue
@@ -107,7 +107,7 @@ def test_an_array_with_a_cancelled_and_a_late_job_is_completed_by_the_same_comma
         "finished", "interrupted", "finished", "finished",
     ]  # fmt: skip
 
-    done = command(*words, cwd=tmp_path)
+    done = quick(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "submitted: 1 job " in done.stderr
     assert "4 jobs: 4 finished, 0 failed" in done.stderr
@@ -121,7 +121,7 @@ def test_an_array_with_a_cancelled_and_a_late_job_is_completed_by_the_same_comma
 def test_jobs_of_several_tasks_and_jobs_that_fail(tmp_path):
     """Jobs of one and of two tasks are arrays of their own; a job that fails says why in the sweep's table."""
     words = ("-m", "preset=smoke", *DDP, "trainer.devices=1,2", "optim.clip_norm=null", "optim.lr=1e-3,1e30")
-    done = command(*words, *SLURM, "hydra.launcher.cpus_per_task=1", cwd=tmp_path)
+    done = quick(*words, *SLURM, "hydra.launcher.cpus_per_task=1", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.count("submitted: 2 jobs as array") == 2
     assert "4 jobs: 2 finished, 2 failed" in done.stderr
@@ -144,7 +144,7 @@ def test_a_job_of_two_tasks_saves_at_slurms_warning_and_goes_on(tmp_path):
     assert "1 jobs: 1 finished, 0 failed" in said
     folder = seed_folder(tmp_path / "runs", 1)
     assert record(folder)["resumed_from_step"] > 0
-    assert command(*words, "out=whole", cwd=tmp_path).returncode == 0
+    assert quick(*words, "out=whole", cwd=tmp_path).returncode == 0
     assert_same(folder, seed_folder(tmp_path / "whole", 1))
 
 
@@ -153,7 +153,7 @@ def test_two_tasks_of_srun_are_one_run_and_equal_one_under_torchrun(tmp_path):
     srun = ["srun", "--nodes=1", "--ntasks-per-node=2", "--cpus-per-task=1", sys.executable, RUN, *words]
     done = subprocess.run(srun, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
-    assert command(*words, "out=torchrun", cwd=tmp_path).returncode == 0
+    assert quick(*words, "out=torchrun", cwd=tmp_path).returncode == 0
     (mine,), (other,) = run_folders(tmp_path / "runs"), run_folders(tmp_path / "torchrun")
     assert (record(mine)["status"], record(mine)["world_size"]) == ("finished", 2)
     for name in ("dev", "alpha1"):
