@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from xfact.config import Config, DataConfig, OptimConfig, TrainerConfig, constructor_arguments, parse, positions
+from xfact.config import Config, DataConfig, OptimConfig, TrainerConfig, parse, positions
 from xfact.errors import UserError
 from xfact.schema import LABELS
+from xfact.targets import constructor_arguments
 
 CLAIM_ONLY = {"name": "claim_only", "_target_": "xfact.models.claim_only.ClaimOnly"}
 MAJORITY = {"name": "majority", "_target_": "xfact.models.majority.Majority"}
@@ -139,7 +140,7 @@ def test_a_wrong_value_is_named_with_its_key(given, expected):
         (5, "model: _target_ is missing"),
         ("ClaimOnly", "_target_: there is no module ''"),
         ("nowhere.Model", "_target_: there is no module 'nowhere'"),
-        ("nowhere.models.Model", "_target_: nowhere.models.Model: No module named 'nowhere'"),
+        ("nowhere.models.Model", "_target_: there is no module 'nowhere.models'"),
         ("xfact.models.claim_only.ClaimOnyl", "_target_: xfact.models.claim_only has no class 'ClaimOnyl'"),
         ("math.Model", "_target_: math is not written in Python"),
         ("sys.Model", "_target_: sys is not written in Python"),

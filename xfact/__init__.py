@@ -7,8 +7,11 @@ if TYPE_CHECKING:
     from xfact.predictor import Predictor
 
 
-def load(folder: str | Path) -> "Predictor":
-    """The model of a run's folder, or of its model/ folder: `xfact.load(folder).predict(["a claim"])`."""
+def load(folder: str | Path, model: str | None = None) -> "Predictor":
+    """The model of a run's folder, or of its model/ folder: `xfact.load(folder).predict(["a claim"])`.
+
+    `model` names its class, as `mymodel.Largest`, if that is not one of the suite's: code runs only if it is named.
+    """
     from xfact.predictor import Predictor
 
-    return Predictor(Path(folder).expanduser())
+    return Predictor(Path(folder).expanduser(), named=() if model is None else (model,))

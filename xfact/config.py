@@ -6,7 +6,6 @@ keys are held against that class's __init__, read from its source so that torch 
 
 import ast
 import difflib
-import importlib.util
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +25,7 @@ from pydantic import (
 
 from xfact.errors import UserError
 from xfact.schema import LABELS, SNIPPETS, canonical_label
+from xfact.targets import constructor_arguments
 
 MetadataField = Literal["language", "site", "claimant", "claim_date", "review_date"]
 METADATA_FIELDS = get_args(MetadataField)
@@ -402,52 +402,17 @@ class Config(Section):
         return self.model["name"]
 
     @property
+    def named(self) -> set[str]:
+        """The classes that this config names; what a command names it trusts."""
+        return {section["_target_"] for section in (self.model, *self.split.values())}
+
+    @property
     def uses_encoder(self) -> bool:
         return "encoder" in constructor_arguments(self.model["_target_"])
 
     @property
     def uses_optim(self) -> bool:
         return "optim" in constructor_arguments(self.model["_target_"])
-
-
-def constructor_arguments(target: str) -> dict[str, tuple[str | None, Any]]:
-    """Argument -> (annotation, default) of the class `package.module.Class`, from its source; `...` is no default."""
-    module, _, name = target.rpartition(".")
-    try:
-        spec = importlib.util.find_spec(module) if module else None
-    except (ImportError, ValueError) as error:
-        raise UserError(f"_target_: {target}: {error}") from None
-    if spec is None or spec.origin is None:
-        raise UserError(f"_target_: there is no module {module!r}")
-    if not spec.origin.endswith(".py"):
-        raise UserError(f"_target_: {module} is not written in Python")
-    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ClassDef) and node.name == name:
-            for item in node.body:
-                if isinstance(item, ast.FunctionDef) and item.name == "__init__":
-                    return _arguments(item.args)
-            raise UserError(f"_target_: {target} needs an __init__ of its own that lists its arguments")
-    raise UserError(f"_target_: {module} has no class {name!r}")
-
-
-def _arguments(node: ast.arguments) -> dict[str, tuple[str | None, Any]]:
-    def default(value: ast.expr | None) -> Any:
-        if value is None:
-            return ...
-        try:
-            return ast.literal_eval(value)
-        except ValueError:
-            return ast.unparse(value)
-
-    positional = node.posonlyargs + node.args
-    missing: list[ast.expr | None] = [None] * (len(positional) - len(node.defaults))
-    pairs = list(zip(positional, missing + list(node.defaults), strict=True))
-    pairs += list(zip(node.kwonlyargs, node.kw_defaults, strict=True))
-    return {
-        arg.arg: (ast.unparse(arg.annotation) if arg.annotation else None, default(value))
-        for arg, value in pairs
-        if arg.arg != "self"
-    }
 
 
 # Given by the suite, not by the config.

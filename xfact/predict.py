@@ -13,7 +13,7 @@ def predict(config: Config) -> None:
     claims = read_claims(str(config.input), sys.stdin.buffer)
     from xfact.predictor import Predictor
 
-    predictor = Predictor(Path(str(config.run)), config.trainer.progress, config.trainer.threads)
+    predictor = Predictor(Path(str(config.run)), config.trainer.progress, config.trainer.threads, config.named)
     for caveat in predictor.card.caveats:
         warn(f"the model was trained on data={predictor.card.data}. {caveat}")
     table = predictor.predict(claims, config.abstain)

@@ -1,7 +1,7 @@
 """A saved model that gives verdicts: `xfact.load(folder).predict([...])`, and what task=predict runs."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +29,13 @@ class Predictor:
     `p_<label>` and `confidence` are calibrated: softmax of the logits over the temperature that was fitted on dev.
     """
 
-    def __init__(self, folder: Path, progress: bool = False, threads: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, progress: bool = False, threads: int | None = None, named: Collection[str] = ()
+    ) -> None:
         place = folder / "model" if (folder / "model" / "xfact.json").is_file() else folder
         self.card = store.read_card(place)
         lightning.prepare(0, threads or self.card.threads)
-        self.model = store.load(place, self.card)
+        self.model = store.load(place, self.card, named)
         self.trainer = TrainerConfig(eval_batch_size=self.card.eval_batch_size, progress=progress)
         self.inputs = Inputs(
             Corpus(DataConfig()),
@@ -41,7 +43,7 @@ class Predictor:
             EvidenceConfig(),
             self.card.text,
             self.card.labels,
-            store.model_class(self.card.target).layout,
+            self.model.layout,
             store.tokeniser(place, self.card),
             cache=Path(),
             progress=progress,

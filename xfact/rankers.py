@@ -60,7 +60,7 @@ def loaded(config: Config) -> "Embedder":
     tokeniser = store.tokeniser(place, card)
     if tokeniser is None:
         raise UserError(f"run={config.run}: {card.name} has no encoder; give the run of a model that has one")
-    return Embedder(store.load(place, card).encoder, tokeniser)
+    return Embedder(store.load(place, card, config.named).encoder, tokeniser)
 
 
 def semantic(embedder: "Embedder", claims: list[Claim], checks: list[Claim], cache: Path) -> Ranker:

@@ -40,10 +40,14 @@ def test_a_model_of_ones_own_trains_is_evaluated_and_predicts(tmp_path):
     result = json.loads((run / "result.json").read_text())
     assert (result["model"], result["status"]) == ("mine", "finished")
     assert run.parent.name == "mine"
-    evaluated = succeed("task=evaluate", f"run={run}", **given)
+    evaluated = succeed("task=evaluate", f"run={run}", *mine, **given)
     assert json.loads(evaluated.stdout)["splits"] == result["splits"]
-    found = succeed("task=predict", f"run={run}", "input=-", stdin="one\ntwo\n", **given)
+    found = succeed("task=predict", f"run={run}", "input=-", *mine, stdin="one\ntwo\n", **given)
     assert len(found.stdout.splitlines()) == 3
+    for words in (("task=evaluate",), ("task=predict", "input=-")):  # what a run's folder names alone does not run
+        done = quick(*words, f"run={run}", stdin="one\n", **given)
+        assert done.returncode == 2
+        assert "mine.Mine: this class is not of the suite" in done.stderr
     done = quick("preset=smoke", *mine, "model.max_lenght=6", **given)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "model.max_length" in done.stderr

@@ -253,11 +253,26 @@ def test_a_card_of_another_version_is_an_error(copy, change):
     assert failure(path.parent).startswith(f"{path}: not a model of this version (")
 
 
-@pytest.mark.parametrize("target", ["xfact.models.nowhere.AttnEA", "xfact.models.attn_ea.Attn", "AttnEA"])
-def test_a_class_that_is_not_there_is_an_error(copy, target):
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("xfact.models.nowhere.AttnEA", "the class cannot be had ("),
+        ("xfact.models.attn_ea.Attn", "the class cannot be had ("),
+        ("xfact.models.store.Path", "the class cannot be had ("),
+        ("xfact.lm.tasks.__main__.main", "the class cannot be had ("),
+        ("xfact.data.modules.FitSplit", "not a Verifier or TextModel"),
+        ("torch.hub", "this class is not of the suite"),
+        ("subprocess.Popen", "this class is not of the suite"),
+        ("xfactory.Model", "this class is not of the suite"),
+        ("AttnEA", "this class is not of the suite"),
+    ],
+)
+def test_a_class_that_is_no_model_of_the_suite_is_an_error(copy, target, expected):
     path = copy("majority") / "xfact.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"target": target}))
-    assert failure(path.parent).startswith(f"{target}: the model's class cannot be had (")
+    arguments = {"source": "local"}
+    (path.parent / "hubconf.py").write_text("raise SystemExit('ran')\n")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"target": target, "arguments": arguments}))
+    assert failure(path.parent).startswith(f"{target}: {expected}")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """A trained model as a folder: `encoder/` in Hugging Face form, `head.safetensors`, and `xfact.json` beside them."""
 
-import importlib
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from xfact.data.tokens import Tokeniser
 from xfact.errors import DataError
 from xfact.evaluation.record import Strict
 from xfact.files import write_text
+from xfact.targets import load_class
 
 
 class Card(Strict):
@@ -49,13 +50,12 @@ class Card(Strict):
         return int(self.arguments["max_length"])
 
 
-def model_class(target: str) -> Any:
-    """The class of a _target_."""
-    module, _, name = target.rpartition(".")
-    try:
-        return getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise DataError(f"{target}: the model's class cannot be had ({error})") from None
+def model_class(target: str, named: Collection[str] = ()) -> Any:
+    """The model's class of a _target_, of the suite or one that the user named."""
+    from xfact.models.text_model import TextModel
+    from xfact.models.verifier import Verifier
+
+    return load_class(target, (Verifier, TextModel), named)
 
 
 def model_arguments(config: Config) -> dict[str, Any]:
@@ -100,9 +100,9 @@ def tokeniser(folder: Path, card: Card) -> Tokeniser | None:
     return None if card.encoder is None else Tokeniser(str(folder / "encoder"), card.max_length)
 
 
-def load(folder: Path, card: Card) -> Any:
-    """The model of a folder in eval mode; nothing in it is unpickled."""
-    cls = model_class(card.target)
+def load(folder: Path, card: Card, named: Collection[str] = ()) -> Any:
+    """The model of a folder in eval mode; nothing in it is unpickled, nor any class had that the user did not name."""
+    cls = model_class(card.target, named)
     try:
         if card.encoder is None:
             return cls.load(folder, card.labels, **card.arguments)

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +39,23 @@ def asked_splits(config: Config, corpus: Corpus) -> dict[str, dict[str, Any]]:
 
 
 def score_splits(
-    model: Any, inputs: Any, splits: dict[str, dict[str, Any]], config: Config, train: list[Claim] | None
+    model: Any,
+    inputs: Any,
+    splits: dict[str, dict[str, Any]],
+    config: Config,
+    train: list[Claim] | None,
+    named: Collection[str],
 ) -> Iterator[Scored]:
     """Name, predictions table and scores of each split; `train` tells which claims stand there too."""
+    from xfact.data.modules import SplitData
     from xfact.evaluation.predictions import predictions_table
     from xfact.runs.fitting import instantiate, outputs
 
     for name, section in splits.items():
         data = instantiate(
             section | {"name": name},
+            SplitData,
+            named,
             inputs=inputs,
             eval_batch_size=config.trainer.eval_batch_size,
             num_workers=config.trainer.num_workers,
@@ -82,12 +90,12 @@ def saved_config(folder: Path) -> Config:
         raise DataError(f"{path}: not a config ({str(error).splitlines()[0]})") from None
 
 
-def load_model(folder: Path) -> tuple[Any, Any]:
+def load_model(folder: Path, named: Collection[str]) -> tuple[Any, Any]:
     """The saved model of a run and its tokeniser, which is None for a model without an encoder."""
     from xfact.models import store
 
     card = store.read_card(folder / "model")
-    return store.load(folder / "model", card), store.tokeniser(folder / "model", card)
+    return store.load(folder / "model", card, named), store.tokeniser(folder / "model", card)
 
 
 def training_claims(run: Config) -> list[Claim] | None:
@@ -132,10 +140,10 @@ def evaluate(config: Config) -> None:
     from xfact.runs.tables import print_scores
 
     prepare(run.seed, config.trainer.threads or run.trainer.threads)
-    model, tokeniser = load_model(folder)
-    inputs = make_inputs(run, corpus, tokeniser)
+    model, tokeniser = load_model(folder, config.named)
+    inputs = make_inputs(run, corpus, model.layout, tokeniser)
     train = training_claims(trained)
-    scores = {name: score for name, _, score in score_splits(model, inputs, splits, run, train)}
+    scores = {name: score for name, _, score in score_splits(model, inputs, splits, run, train, config.named)}
     print_scores(scores)
     for caveat in corpus.caveats:
         warn(caveat)

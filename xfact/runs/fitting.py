@@ -1,7 +1,7 @@
 """Training one model with dev selection, and what a model says of a split."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +12,13 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor
 
-from xfact.config import Config, TrainerConfig, constructor_arguments
+from xfact.config import Config, TrainerConfig
 from xfact.data.corpus import Corpus
 from xfact.data.inputs import Inputs, label_vocabulary, text_options
 from xfact.data.modules import FitSplit, SplitData
-from xfact.data.text import TextOptions
+from xfact.data.text import Layout, TextOptions
 from xfact.data.tokens import Tokeniser
 from xfact.errors import Failure
-from xfact.models import store
 from xfact.models.text_model import TextModel
 from xfact.models.verifier import Verifier, collected
 from xfact.runs import lightning
@@ -30,6 +29,7 @@ from xfact.runs.result import Best
 from xfact.runs.resume import newest, step_of
 from xfact.runs.signals import Stop
 from xfact.screen import say
+from xfact.targets import constructor_arguments, load_class
 
 Model = Verifier | TextModel
 
@@ -49,32 +49,34 @@ class Fitted:
     resumed_from_step: int = 0
 
 
-def make_inputs(config: Config, corpus: Corpus, tokeniser: Tokeniser | None = None) -> Inputs:
-    """The reader of splits that the config describes."""
+def make_inputs(config: Config, corpus: Corpus, layout: Layout, tokeniser: Tokeniser | None = None) -> Inputs:
+    """The reader of splits that the config describes, for a model of this layout."""
     return Inputs(
         corpus,
         config.augment,
         config.evidence,
         text_options(config),
         label_vocabulary(config),
-        store.model_class(config.model["_target_"]).layout,
+        layout,
         tokeniser or (Tokeniser(config.encoder.name, config.model["max_length"]) if config.uses_encoder else None),
         Path(config.out).absolute() / ".cache" / "tokens",
         config.trainer.progress,
     )
 
 
-def instantiate(section: dict[str, Any], **runtime: Any) -> Any:
-    """The object of a `_target_` section; of `runtime` it gets what its constructor lists."""
+def instantiate(section: dict[str, Any], base: type | tuple[type, ...], named: Collection[str], **runtime: Any) -> Any:
+    """The object of a `_target_` section, one of `base`; of `runtime` it gets what its constructor lists."""
+    cls = load_class(section["_target_"], base, named)
     known = constructor_arguments(section["_target_"])
-    arguments = {key: value for key, value in (section | runtime).items() if key in known}
-    return store.model_class(section["_target_"])(**arguments)
+    return cls(**{key: value for key, value in (section | runtime).items() if key in known})
 
 
 def fit(config: Config, inputs: Inputs, folder: Path, stop: Stop, loggers: Loggers) -> Fitted:
     """Train on the `fit` split; a model that learns by epochs goes on from its checkpoints in the folder."""
     data: FitSplit = instantiate(
         config.split["fit"],
+        FitSplit,
+        config.named,
         inputs=inputs,
         batch_size=config.optim.batch_size,
         accumulate=config.optim.accumulate,
@@ -102,7 +104,7 @@ def make_model(config: Config, labels: list[str]) -> Model:
 
         encoder = config.encoder
         runtime["encoder"] = new_encoder(encoder.name, encoder.pooling, config.model["max_length"])
-    return instantiate(config.model, **runtime)
+    return instantiate(config.model, (Verifier, TextModel), config.named, **runtime)
 
 
 def fit_epochs(config: Config, model: Verifier, data: FitSplit, folder: Path, stop: Stop, loggers: Loggers) -> Fitted:

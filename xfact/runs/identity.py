@@ -10,10 +10,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from xfact.config import Config, constructor_arguments, encoder_folder
+from xfact.config import Config, encoder_folder
 from xfact.data import politifact
 from xfact.data.corpus import Corpus
 from xfact.data.tsv import content_hash
+from xfact.targets import constructor_arguments
 
 DIGITS = 10
 # Of trainer: what changes weights. The others change speed, or are recorded in the result.

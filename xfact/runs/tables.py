@@ -11,11 +11,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from xfact.config import Config, constructor_arguments
+from xfact.config import Config
 from xfact.errors import UserError
 from xfact.evaluation.record import GroupScore, SplitScore
 from xfact.runs.result import Result, read_result
 from xfact.screen import console, say, warn_once
+from xfact.targets import constructor_arguments
 
 DEFINITION = "macro-F1 x 100 over the classes in gold or predictions (the paper's)"
 

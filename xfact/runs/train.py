@@ -156,7 +156,7 @@ def train_and_test(
 
     say(f"run {folder}")
     result.threads = lightning.prepare(config.seed, config.trainer.threads or result.threads or None)
-    inputs = make_inputs(config, corpus)
+    inputs = make_inputs(config, corpus, store.model_class(config.model["_target_"], config.named).layout)
     warn_without_effect(config, inputs.layout)
     fitted = fit(config, inputs, folder, stop, loggers)
     data, model = fitted.data, fitted.model
@@ -171,7 +171,7 @@ def train_and_test(
         store.save(folder / "model", card(config, result, data.train.claims, inputs.labels), model, tokenizer)
     dev = predictions_table("dev", data.dev.claims, inputs.labels, fitted.logits, None)
     result.dev = keep(folder, "dev", dev, scored(dev, data.dev, data.train.claims))
-    for name, table, score in score_splits(model, inputs, splits, config, data.train.claims):
+    for name, table, score in score_splits(model, inputs, splits, config, data.train.claims, config.named):
         result.splits[name] = keep(folder, name, table, score)
     if fitted.best is not None and config.uses_optim and not rank():
         draw_curves(folder, fitted.best.epoch)
@@ -198,10 +198,10 @@ def add_splits(
 
     prepare(config.seed, result.threads)
     config = config.model_copy(update={"trainer": alone(config.trainer)})
-    model, tokeniser = load_model(folder)
-    inputs = make_inputs(config, corpus, tokeniser)
+    model, tokeniser = load_model(folder, config.named)
+    inputs = make_inputs(config, corpus, model.layout, tokeniser)
     train_rows = training_claims(config)
-    for name, table, score in score_splits(model, inputs, lacking, config, train_rows):
+    for name, table, score in score_splits(model, inputs, lacking, config, train_rows, config.named):
         result.splits[name] = keep(folder, name, table, score)
     write_result(folder, result)
     return result

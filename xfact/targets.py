@@ -1,0 +1,117 @@
+"""The classes that a config names by `_target_`: read from their source without an import, and had only if trusted.
+
+A class of the suite's own may be named by any file. One from elsewhere is imported only if this command, or the caller,
+names it: a run's folder may come from a stranger.
+"""
+
+import ast
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Collection
+from contextlib import suppress
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Any
+
+from xfact.errors import DataError, UserError
+
+
+def is_own(target: str) -> bool:
+    """Whether a class is of the suite."""
+    return target.startswith("xfact.")
+
+
+def load_class(target: str, base: type | tuple[type, ...], named: Collection[str]) -> Any:
+    """The class of a _target_, one of `base`'s; DataError, with nothing imported, if nobody here named it."""
+    if not (is_own(target) or target in named):
+        raise DataError(
+            f"{target}: this class is not of the suite, and its code runs only if you name it: choose its model= or "
+            f"split= from your --config-dir, set model._target_={target}, or xfact.load(folder, model={target!r})"
+        )
+    module, _, name = target.rpartition(".")
+    try:
+        class_node(target)
+        cls = getattr(importlib.import_module(module), name)
+    except (UserError, ImportError, AttributeError, ValueError) as error:
+        raise DataError(f"{target}: the class cannot be had ({error})") from None
+    if not (inspect.isclass(cls) and issubclass(cls, base)):
+        kinds = " or ".join(one.__name__ for one in (base if isinstance(base, tuple) else (base,)))
+        raise DataError(f"{target}: not a {kinds} of the suite")
+    return cls
+
+
+def module_file(module: str) -> Path | None:
+    """The file of a module, found without importing its parents; None for a package without __init__.py."""
+    path: list[str] | None = None
+    file, name = None, ""
+    for part in module.split("."):
+        name = f"{name}.{part}".lstrip(".")
+        spec = found(name, path) if part else None
+        folders = [str(Path(entry, part)) for entry in (sys.path if path is None else path) if part]
+        if spec is not None and spec.origin is not None:
+            file, path = Path(spec.origin), spec.submodule_search_locations or []
+        elif any(map(os.path.isdir, folders)):
+            file, path = None, folders
+        else:
+            raise UserError(f"_target_: there is no module {module!r}")
+    return file
+
+
+def found(name: str, path: list[str] | None) -> ModuleSpec | None:
+    """Python's own search for one part of a module's name."""
+    with suppress(KeyError, OSError):  # a folder without __init__.py in another asks for its imported parent
+        finders = (finder.find_spec for finder in sys.meta_path if hasattr(finder, "find_spec"))
+        return next((spec for find in finders if (spec := find(name, path)) is not None), None)
+    return None
+
+
+def class_node(target: str) -> ast.ClassDef:
+    """The source of the class `package.module.Class`."""
+    module, _, name = target.rpartition(".")
+    file = module_file(module)
+    if file is None:
+        raise UserError(f"_target_: {module} is a folder, no module")
+    if file.suffix != ".py":
+        raise UserError(f"_target_: {module} is not written in Python")
+    for node in parsed(file).body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return node
+    raise UserError(f"_target_: {module} has no class {name!r}")
+
+
+def parsed(file: Path) -> ast.Module:
+    """The syntax of a source file."""
+    try:
+        return ast.parse(file.read_bytes(), str(file))
+    except (OSError, SyntaxError, ValueError) as error:
+        raise UserError(f"{file}: cannot be read as Python ({error})") from None
+
+
+def constructor_arguments(target: str) -> dict[str, tuple[str | None, Any]]:
+    """Argument -> (annotation, default) of a class, from its source; `...` is no default."""
+    for item in class_node(target).body:
+        if isinstance(item, ast.FunctionDef) and item.name == "__init__":
+            return _arguments(item.args)
+    raise UserError(f"_target_: {target} needs an __init__ of its own that lists its arguments")
+
+
+def _arguments(node: ast.arguments) -> dict[str, tuple[str | None, Any]]:
+    def default(value: ast.expr | None) -> Any:
+        if value is None:
+            return ...
+        try:
+            return ast.literal_eval(value)
+        except ValueError:
+            return ast.unparse(value)
+
+    positional = node.posonlyargs + node.args
+    missing: list[ast.expr | None] = [None] * (len(positional) - len(node.defaults))
+    pairs = list(zip(positional, missing + list(node.defaults), strict=True))
+    pairs += list(zip(node.kwonlyargs, node.kw_defaults, strict=True))
+    return {
+        arg.arg: (ast.unparse(arg.annotation) if arg.annotation else None, default(value))
+        for arg, value in pairs
+        if arg.arg != "self"
+    }
