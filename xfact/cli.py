@@ -20,7 +20,8 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from xfact.config import RUNS, Config, parse
-from xfact.errors import UserError, first_line
+from xfact.environment import composed, masked
+from xfact.errors import UserError, first_line, line
 from xfact.runs.devices import SHARED
 from xfact.runs.lock import Elsewhere
 from xfact.runs.loggers import SWEEP, check_loggers, sweep_name
@@ -86,7 +87,7 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
             number = signal.SIGINT
         except Exception as error:
             if "debug=true" in argv:
-                traceback.print_exc()
+                sys.stderr.write(masked(traceback.format_exc()))
             return fail(one_line(error), code_of(error))
         code = close(outcomes(), sweep)
         if number is None:
@@ -144,8 +145,7 @@ def quote(value: str) -> str:
 def typed(config: DictConfig) -> Config:
     """The checked config of a composed one, with the keys that the user set."""
     overrides = HydraConfig.get().overrides.task
-    plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
-    return checked(plain, list(overrides))
+    return checked(composed(config), list(overrides))
 
 
 def checked(plain: Any, overrides: list[str]) -> Config:
@@ -184,7 +184,7 @@ def ending(work: Callable[[], dict[str, Any]], debug: bool) -> dict[str, Any]:
         outcome |= {"code": 128 + error.number, "interrupted": error.number}
     except Exception as error:
         if debug:
-            traceback.print_exc()
+            sys.stderr.write(masked(traceback.format_exc()))
         outcome["code"] = code_of(error)
         outcome["error"] = one_line(error)
         if isinstance(error, Elsewhere):
@@ -254,7 +254,12 @@ def code_of(error: Exception) -> int:
 
 
 def one_line(error: BaseException) -> str:
-    """An error in one line, with the nearest known names where a name is wrong."""
+    """An error in one line, without what was read from the environment."""
+    return line(explained(error))
+
+
+def explained(error: BaseException) -> str:
+    """An error in words, with the nearest known names where a name is wrong."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, choice = str(error.missing_cfg_file).rpartition("/")
         return f"{group}={choice}: " + offer(choice, error.options or choices(group))

@@ -23,6 +23,7 @@ from pydantic import (
     field_validator,
 )
 
+from xfact.environment import Expressions, put, resolved
 from xfact.errors import UserError
 from xfact.schema import LABELS, SNIPPETS, canonical_label
 from xfact.targets import constructor_arguments
@@ -391,7 +392,18 @@ class Config(Section):
     fetch: FetchConfig = FetchConfig()
     match: MatchConfig = MatchConfig()
     sufficiency: SufficiencyConfig = SufficiencyConfig()
-    given: list[str] = Field([], exclude=True)  # keys that the user set on the command line
+    unresolved: Expressions = []  # what the environment gave
+    given: list[str] = []  # keys that the user set on the command line; of the command, not of the run
+
+    def frozen(self) -> dict[str, Any]:
+        """This config for a file of another process of the command, without the values of the environment."""
+        return put(self.model_dump(mode="json"), self.unresolved)
+
+    @classmethod
+    def thawed(cls, plain: dict[str, Any]) -> "Config":
+        """What `frozen` gave."""
+        places = plain.pop("unresolved")
+        return cls(**resolved(plain), unresolved=places)
 
     def is_given(self, section: str) -> bool:
         """Whether the user set this section or a key in it."""

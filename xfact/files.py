@@ -7,8 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from xfact.errors import Failure, UserError
+from xfact.errors import DataError, Failure, UserError
+
+LARGEST_YAML = 1_000_000
 
 NUMBER = re.compile(r"-|[+-]?[\d.,]+(?: \[[+\-\d., ]+\])?")  # with an interval too
 FORMULA = re.compile(r"'*(?:\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])")  # full-width signs count in some
@@ -70,6 +73,24 @@ def files_below(folder: Path, left_out: Counter[str]) -> list[Path]:
 def readable(path: Path) -> str:
     """A path as text that can be written: a file's name may be no UTF-8."""
     return os.fsencode(path.as_posix()).decode(errors="replace")
+
+
+def read_yaml(path: Path) -> Any:
+    """The content of a YAML file that the suite wrote; DataError for another, which might grow in memory."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C, where PyYAML was built with it
+    try:
+        if path.stat().st_size > LARGEST_YAML:
+            raise DataError(f"{path}: larger than {LARGEST_YAML:,} bytes")
+        text = path.read_text(encoding="utf-8")
+        if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, loader)):
+            raise DataError(f"{path}: has a YAML alias (*name), which a config needs not")
+        return yaml.load(text, loader)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: not YAML ({str(error).splitlines()[0]})") from None
 
 
 def write_text(path: Path, text: str) -> None:

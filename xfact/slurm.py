@@ -193,7 +193,7 @@ def submit(executor: Any, jobs: list[Job], place: Path) -> dict[str, Job]:
 
     files = [place / f"job-{job.number}.json" for job in jobs]
     for job, file in zip(jobs, files, strict=True):
-        write_text(file, json.dumps({"command": job.command, "config": job.config.model_dump()}))
+        write_text(file, json.dumps({"command": job.command, "config": job.config.frozen()}))
     with environment():
         try:
             submitted = executor.map_array(FrozenJob(), files)
@@ -232,7 +232,7 @@ class FrozenJob:
         frozen = json.loads(file.read_text(encoding="utf-8"))
         os.environ |= {MAIN: str(os.getpid()), COMMAND: frozen["command"]}
         outcome_file(file).unlink(missing_ok=True)
-        config = Config(**frozen["config"])
+        config = Config.thawed(frozen["config"])
         if os.environ.get("SLURM_RESTART_COUNT", "0") != "0":  # queued again: it goes on
             config = config.model_copy(update={"rerun": False})
         outcome = ending(lambda: perform(config), config.debug)

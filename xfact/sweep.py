@@ -14,6 +14,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from xfact.config import RUNS, Config
+from xfact.environment import composed
 from xfact.runs.threads import JOBS, available_cores
 
 PLAN = "XFACT_PLAN"  # how many jobs the sweep has, and which of them are the same run as an earlier one
@@ -112,17 +113,17 @@ def jobs(config: DictConfig) -> Iterator[tuple[Any, list[str]]]:
     from hydra.core.override_parser.overrides_parser import OverridesParser
 
     loader = GlobalHydra.instance().config_loader()
-    composed: dict[tuple[str, ...], DictConfig] = {}
+    bases: dict[tuple[str, ...], DictConfig] = {}
     for overrides in itertools.product(*axes(config, list(config.hydra.overrides.task))):
         groups = tuple(word for word in overrides if not is_value(word))
-        if groups not in composed:
-            composed[groups] = loader.load_sweep_config(config, list(groups))
-            with open_dict(composed[groups]):
-                del composed[groups]["hydra"]
-        job = copy.deepcopy(composed[groups])
+        if groups not in bases:
+            bases[groups] = loader.load_sweep_config(config, list(groups))
+            with open_dict(bases[groups]):
+                del bases[groups]["hydra"]
+        job = copy.deepcopy(bases[groups])
         values = OverridesParser.create().parse_overrides([word for word in overrides if is_value(word)])
         ConfigLoaderImpl._apply_overrides_to_config(values, job)
-        yield OmegaConf.to_container(job, resolve=True, throw_on_missing=True), list(overrides)
+        yield composed(job), list(overrides)
 
 
 def is_value(word: str) -> bool:

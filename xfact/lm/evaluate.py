@@ -14,6 +14,7 @@ import pandas as pd
 
 from xfact.config import Config, LmConfig
 from xfact.data.corpus import Corpus, DataConfig
+from xfact.environment import masked
 from xfact.errors import Failure, UserError
 from xfact.evaluation.predictions import write_predictions
 from xfact.evaluation.record import LmRecord
@@ -105,7 +106,7 @@ def opening(config: Config, lm: LmConfig) -> Result:
         encoder=None,
         data=lm.benchmark if lm.benchmark == "veryfit" else settings.corpus_of(lm).name,
         caveats=caveats(lm),
-        settings=flat(parts),
+        settings=masked(flat(parts)),
         precision=lm.dtype or "default",
         threads=0,
         command=this_command(),

@@ -8,25 +8,16 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import yaml
-
 from xfact.config import Config
 from xfact.data.corpus import Corpus
 from xfact.errors import DataError
+from xfact.files import read_yaml
 from xfact.report.grid import Table, rich_table, stdout_console
 from xfact.report.runs import run_folders
 from xfact.runs.result import read_result
 from xfact.runs.states import LEFT, State, counts, folder_of, state
 from xfact.runs.train import lacking_splits, to_save
 from xfact.runs.words import bare
-
-SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C, where PyYAML was built with it
-
-
-def read_yaml(path: Path) -> Any:
-    """The content of a YAML file."""
-    text = path.read_text(encoding="utf-8")
-    return yaml.load(text, SafeLoader)
 
 
 def preview(jobs: list[Config], axes: list[list[str]], at_once: int, words: str) -> None:

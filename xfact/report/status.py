@@ -6,8 +6,9 @@ from pathlib import Path
 
 from xfact.config import Config
 from xfact.errors import UserError
+from xfact.files import read_yaml
 from xfact.report.grid import Table, rich_table, stdout_console
-from xfact.report.preview import many, name_of, read_yaml
+from xfact.report.preview import many, name_of
 from xfact.report.runs import run_folders
 from xfact.runs.states import LEFT, counts, state
 from xfact.runs.words import command, with_out

@@ -3,6 +3,7 @@
 batch_size is global: one and two devices take the same optimiser steps.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -107,7 +108,7 @@ def run_group(config: Config, folder: Path) -> Result:
     """Run the job in a fresh process group from the frozen config; its result.json says how it ended."""
     folder.mkdir(parents=True, exist_ok=True)
     job = folder / JOB
-    job.write_text(config.model_dump_json(), encoding="utf-8")
+    job.write_text(json.dumps(config.frozen()), encoding="utf-8")
     threads = config.trainer.threads or share(config.trainer.devices)
     words = [sys.executable, "-m", "xfact.runs.worker", str(job), str(config.trainer.devices)]
     kept = {key: value for key, value in os.environ.items() if key not in ("MASTER_ADDR", "MASTER_PORT")}

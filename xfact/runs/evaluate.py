@@ -6,15 +6,16 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
+from omegaconf.errors import OmegaConfBaseException
 
 from xfact.config import Config, TrainerConfig, parse
 from xfact.data.augmentation import training_rows
 from xfact.data.corpus import Corpus
 from xfact.data.duplicates import repeated
-from xfact.errors import DataError, UserError
+from xfact.environment import resolved
+from xfact.errors import DataError, UserError, line
 from xfact.evaluation.record import SplitScore
-from xfact.files import write_text
+from xfact.files import read_yaml, write_text
 from xfact.schema import Claim
 from xfact.screen import say, warn
 
@@ -85,9 +86,11 @@ def saved_config(folder: Path) -> Config:
     if not path.is_file():
         raise UserError(f"run={folder}: no run here (config.yaml is missing)")
     try:
-        return parse(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (yaml.YAMLError, TypeError) as error:
-        raise DataError(f"{path}: not a config ({str(error).splitlines()[0]})") from None
+        return parse(resolved(read_yaml(path)))
+    except (UserError, OmegaConfBaseException, TypeError) as error:
+        raise DataError(
+            f"{path}: not a config ({line(str(error).splitlines()[0]).removeprefix(f'{path}: ')})"
+        ) from None
 
 
 def load_model(folder: Path, named: Collection[str]) -> tuple[Any, Any]:

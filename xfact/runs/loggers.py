@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from xfact.config import Config, LoggerConfig, WandbConfig
+from xfact.environment import put
 from xfact.errors import UserError, first_line
 from xfact.evaluation.record import SplitScore
 from xfact.files import write_text
@@ -233,8 +234,8 @@ def flat(scores: dict[str, SplitScore]) -> dict[str, float]:
 
 
 def plain(config: Config) -> dict[str, Any]:
-    """Every value of the resolved config."""
-    return config.model_dump(mode="json")
+    """Every value of the config; those of the environment unresolved."""
+    return put(config.model_dump(mode="json", exclude={"given", "unresolved"}), config.unresolved)
 
 
 def run_name(asked: str | None, folder: Path, digest: str) -> str:

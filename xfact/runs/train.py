@@ -14,6 +14,7 @@ import yaml
 from xfact.config import Config, encoder_folder
 from xfact.data.corpus import EMBEDDED, Corpus, FileReport
 from xfact.data.evidence import test_source
+from xfact.environment import masked, put
 from xfact.errors import UserError, first_line
 from xfact.evaluation.record import SplitScore
 from xfact.files import write_text
@@ -31,7 +32,7 @@ from xfact.screen import mute, name_job, say, warn
 # Of the command, not of the run.
 NOT_SAVED = {
     "task", "out", "checkpoint", "rerun", "debug", "preview", "run", "runs", "a", "b", "definition", "input", "output",
-    "abstain", "match", "sufficiency",
+    "abstain", "match", "sufficiency", "given", "unresolved",
 }  # fmt: skip
 
 
@@ -222,13 +223,14 @@ def lacking_splits(
 
 def to_save(config: Config) -> dict[str, Any]:
     """The config as a run's folder keeps it, with folders absolute."""
-    plain = config.model_dump(exclude=NOT_SAVED)
-    if config.data.source not in (*EMBEDDED, "hub"):
-        plain["data"]["source"] = str(Path(config.data.source).absolute())
-    if config.augment.source:
-        plain["augment"]["source"] = str(Path(config.augment.source).absolute())
+    plain = put(config.model_dump(exclude=NOT_SAVED), config.unresolved)
+    folders = [("data", "source", config.data.source)] if config.data.source not in (*EMBEDDED, "hub") else []
+    folders += [("augment", "source", config.augment.source)] if config.augment.source else []
     if config.encoder.name != "tiny" and encoder_folder(config.encoder.name):
-        plain["encoder"]["name"] = str(Path(config.encoder.name).absolute())
+        folders.append(("encoder", "name", config.encoder.name))
+    for section, key, value in folders:
+        if not Path(value).is_absolute():
+            plain[section][key] = str(Path(plain[section][key]).absolute())
     return plain
 
 
@@ -250,7 +252,7 @@ def opening(config: Config, corpus: Corpus, parts: dict[str, Any]) -> Result:
         encoder=config.encoder.name if config.uses_encoder else None,
         data=corpus.name,
         caveats=corpus.caveats,
-        settings=settings(parts),
+        settings=masked(settings(parts)),
         precision=config.trainer.precision,
         threads=config.trainer.threads or 0,
         world_size=world_size(config),

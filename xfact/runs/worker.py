@@ -37,7 +37,7 @@ def work(job: Path) -> int:
         mute()
     try:
         with Stop() as stop:
-            train_rank(Config(**json.loads(job.read_text(encoding="utf-8"))), job.parent, stop)
+            train_rank(Config.thawed(json.loads(job.read_text(encoding="utf-8"))), job.parent, stop)
     except Interrupted as error:
         return 128 + error.number
     except Exception as error:
