@@ -276,7 +276,7 @@ class XfactBuilder(Section):
     min_examples: int = Field(60, ge=1, strict=True)  # of a source
     train_languages: int = Field(12, ge=1, strict=True)  # the largest; the others are alpha3
     min_in_domain: int = Field(300, ge=1, strict=True)  # claims of a source beside its language's largest
-    near: float = Field(0.8, gt=0.2, le=1)  # Jaccard of character 5-grams from which claims are near
+    near: float = Field(0.8, gt=0.2, le=1)  # cosine of sets of character 4-grams from which claims are near
     near_encoder: PathText | None = None  # a multilingual one: claims near in meaning are near too, in any language
     near_cosine: float = Field(0.9, gt=0, le=1)  # of near_encoder's vectors
     before: str | None = Field(None, pattern=r"^\d{4}-\d{2}-\d{2}$")  # of a split by time

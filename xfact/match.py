@@ -12,8 +12,8 @@ from xfact.claims_io import as_claim, check_output, read_claims, write_table
 from xfact.config import Config, MatchConfig
 from xfact.corpus.dates import iso_date
 from xfact.data.corpus import Corpus, read_all, split_files
-from xfact.data.duplicates import normalised
 from xfact.data.near import NEAR, grams
+from xfact.data.normalise import normalised
 from xfact.data.tsv import content_hash
 from xfact.errors import DataError
 from xfact.rankers import rankers_of

@@ -10,6 +10,7 @@ from corpus.web import Answer, serve
 
 from xfact.config import DataConfig
 from xfact.data.corpus import Corpus
+from xfact.report.audit_counts import counts
 from xfact.schema import OFFICIAL
 
 SMALL = ("builder.min_examples=20", "builder.train_languages=2", "builder.min_in_domain=100")
@@ -52,6 +53,17 @@ def test_the_funnel_is_on_the_screen_and_in_the_datasheet(built):
     assert all(row["rows in"] - row["left out"] == row["rows out"] for row in steps.values())
     assert sum(len(rows_of(folder / "out", split)) for split in OFFICIAL) == steps["splits"]["rows out"]
     assert "Table 6" in (folder / "out" / "datasheet.md").read_text()
+
+
+def test_a_build_passes_its_own_audit(tmp_path):
+    some = list(claims(240))
+    changed = [one | {"claim": one["claim"].replace(" ", " é ", 1), "url": f"{one['url']}/again"} for one in some]
+    write_lines(tmp_path / "feed.jsonl", [*some, *changed])
+    succeed(*BUILD, "input=feed.jsonl", "output=out", "builder.min_in_domain=40", cwd=tmp_path)
+    splits = {split: rows_of(tmp_path / "out", split) for split in OFFICIAL}
+    found = {count.name: sum(count.rows.values()) for count in counts(splits)}
+    assert found["near_in_split"] > 100
+    assert (found["equal_in_train"], found["near_in_train"], found["near_elsewhere"]) == (0, 0, 0)
 
 
 def test_every_claim_is_in_one_place_with_its_label(built):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from xfact.config import FetchConfig
 from xfact.corpus.claimreview import Rejected, grade, loads, nodes, records, site, text
+from xfact.corpus.claimreview import json_ld as blocks_of
 from xfact.corpus.crawl import Crawl, read_all
 from xfact.errors import DataError, UserError
 
@@ -66,6 +67,44 @@ def test_what_has_no_claim_rating_or_site_is_rejected(change, reason):
     found = only(json_ld(ONE) | change)
     assert isinstance(found, Rejected)
     assert str(found) == reason
+
+
+def all_of(thing) -> list[object]:
+    return [one for node in nodes(thing) for one in records(node, "x.json")]
+
+
+def test_every_claim_of_a_review_is_one_and_two_ratings_are_none():
+    both = all_of(json_ld(ONE) | {"claimReviewed": ["A first claim", "A second claim", "A first claim"]})
+    assert [(one.claim, one.rating) for one in both] == [
+        ("A first claim", ONE["rating"]),
+        ("A second claim", ONE["rating"]),
+    ]
+    items = [{"name": "One", "author": "Ann"}, {"name": "Two", "author": "Bob", "datePublished": "2020-01-02"}]
+    both = all_of(json_ld(ONE) | {"claimReviewed": ["A", "B"], "itemReviewed": items})
+    assert [(one.claim, one.claimant, one.claim_date) for one in both] == [("A", "Ann", ""), ("B", "Bob", "2020-01-02")]
+    both = all_of(json_ld(ONE) | {"claimReviewed": None, "itemReviewed": items})
+    assert [one.claim for one in both] == ["One", "Two"]
+    two = only(json_ld(ONE) | {"reviewRating": [{"alternateName": "Falso"}, {"alternateName": "Verdadeiro"}]})
+    assert (type(two), str(two)) == (Rejected, "several ratings")
+    same = only(json_ld(ONE) | {"reviewRating": [{"alternateName": "Falso"}, {"alternateName": "Falso"}]})
+    assert same.rating == "Falso"
+    assert (
+        only(json_ld(ONE) | {"reviewRating": {"alternateName": ["Falso", "Verdadeiro"]}}).rating == "Falso / Verdadeiro"
+    )
+
+
+@pytest.mark.parametrize(
+    ("around", "found"),
+    [
+        ("{}", 1), ("<!-- {} -->", 0), ("<!-- {}", 0), ("<!--> {} -->", 1), ("<!-- a --> {}", 1),
+        ("<script>var a = '<!--';</script>{}", 1), ("<!-- <script> -->{}", 1),
+    ],
+)  # fmt: skip
+def test_a_review_in_a_comment_of_the_page_is_none(around, found):
+    assert (
+        len(list(blocks_of(page("").replace("<h1>", around.replace("{}", page(json.dumps(json_ld(ONE)))) + "<h1>"))))
+        == found
+    )
 
 
 def test_ratings_as_words_numbers_and_sentences():

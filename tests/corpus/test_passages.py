@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from transformers import BertConfig, BertModel
 
 from xfact.corpus.passages import best, overlap, sentences_of, windows
-from xfact.corpus.words import terms
+from xfact.data.normalise import terms
 from xfact.errors import UserError
 
 TEXT = (

@@ -17,6 +17,9 @@ MAPS = RatingMaps()
         ("aosfatos.org", " “Falso”. ", "false"),
         ("aosfatos.org", "insustentável", "complicated/hard to categorise"),
         ("agi.it", "\u200fVero", "true"),
+        ("teyit.org", "SONUÇLANDIRILAMADI", "complicated/hard to categorise"),
+        ("teyit.org", "sonuçlandırılamadı", "complicated/hard to categorise"),
+        ("teyit.org", "MISLEADING", "partly true/misleading"),
         ("demagog.org.pl", "Prawda. Według danych GUS jest inaczej", "true"),
         ("apublica.org", "sem contexto", "partly true/misleading"),
         ("apublica.org", "candidato em crise", "other"),  # other/candidate in crisis
@@ -39,6 +42,11 @@ def test_a_rating_that_the_maps_have(site, rating, label):
         ("nobody.example", "none", "unmapped rating"),
         ("nobody.example", "falso", "unmapped rating"),  # another site's word is not this one's
         ("aosfatos.org", "falso, mas", "unmapped rating"),
+        ("chequeado.com", "Verdadero - pero engañoso", "qualified rating"),
+        ("chequeado.com", "Verdadero: pero falta contexto", "qualified rating"),
+        ("chequeado.com", "Verdadero. Aunque falta contexto de los años anteriores", "qualified rating"),
+        ("chequeado.com", "Verdadero - engañoso", "qualified rating"),
+        ("teyit.org", "Doğru: ANCAK eksik", "qualified rating"),
         ("aosfatos.org", "falsos amigos", "unmapped rating"),
         ("factcheck.kz", "ложь (с оговорками)", "unmapped rating"),
         ("aosfatos.org", "2 of 1-5", "unmapped rating"),

@@ -88,6 +88,13 @@ def test_an_answer_without_results_has_none(name, answer):
     assert APIS[name].hits(answer) == []
 
 
+def test_angle_brackets_that_are_no_tags_stay():
+    answer = {
+        "web": {"results": [{"url": "u", "description": "<strong>a</strong> < b and c > d, <5 or> 7" + "<" * 100_000}]}
+    }
+    assert APIS["brave"].hits(answer)[0].snippet.startswith("a < b and c > d, <5 or> 7<<<")
+
+
 def test_serpapi_says_that_there_is_nothing_as_an_error():
     api = APIS["serpapi"]
     assert api.hits({"error": "Google hasn't returned any results for this query.", "search_metadata": {}}) == []

@@ -48,6 +48,12 @@ def answered(form, **values) -> Answers:
         ("\u202bخبر\u202c\u200f عاجل", "خبر عاجل"),
         ("two\tcolumns\nand\r\nlines\x1b\x85", "two columns and lines"),
         ("कि\u200dताब", "किताब"),
+        ("می\u200cشود و رفته\u200cاند", "می\u200cشود و رفته\u200cاند"),
+        ("\u200cرفت\u200c a\u200cb", "رفت ab"),
+        ("ශ්\u200dරී ලංකා", "ශ්\u200dරී ලංකා"),
+        ("<b 5 y c> d", "<b 5 y c> d"),
+        ("a <b and c> d", "a <b and c> d"),
+        ("<a href=x rel='y' download>z</a><br/><o:p></o:p>", "z"),
         ("cafe\u0301", "café"),
     ],
 )  # fmt: skip
@@ -87,6 +93,11 @@ def test_a_claim_of_markup_or_signs_alone_goes():
         ("yesterday", "en", None),
         ("maio de 2021", "pt", None),
         ("2021-13-01", "pt", None),
+        ("1400-03-05", "fa", None),
+        ("0001-01-01", "pt", None),
+        ("1899-12-31", "pt", None),
+        ("2921-05-30", "pt", None),
+        ("30 de maio de 2921", "pt", None),
         ("03/04/2021", "xx", None),
     ],
 )
@@ -177,6 +188,11 @@ def test_a_claim_that_holds_its_own_rating(claim, rating, inside):
     assert contains(claim, rating) is inside
     step = rating_in_claim([made(claim, rating=rating)])
     assert step.reasons == ({"the rating is in the claim": 1} if inside else {})
+
+
+def test_a_turkish_claim_holds_its_rating_in_capitals():
+    records = [made("Bu iddia YANLIŞ çıktı", rating="yanlış", language="tr", site="teyit.org")]
+    assert rating_in_claim(records).reasons == {"the rating is in the claim": 1}
 
 
 def test_of_equal_claims_the_earliest_review_stays_unless_labels_differ():

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xfact.data import near
-from xfact.data.duplicates import normalised
 from xfact.data.near import near_pairs
+from xfact.data.normalise import normalised
 
 TEXT = st.text(alphabet="ab é", max_size=14)
 

@@ -10,7 +10,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, t
 
-from xfact.data.duplicates import normalised
+from xfact.data.near import near_duplicates
+from xfact.data.normalise import normalised
 from xfact.evaluation import statistics
 from xfact.evaluation.scores import macro_f1_gold
 from xfact.evaluation.statistics import (
@@ -20,7 +21,6 @@ from xfact.evaluation.statistics import (
     macro_f1_gold_of,
     mcnemar,
     method_test,
-    near_duplicates,
     randomization_test,
     score_interval,
     smallest_p,

@@ -7,7 +7,7 @@ import pytest
 
 from xfact.config import DataConfig
 from xfact.data.corpus import Corpus
-from xfact.data.duplicates import normalised
+from xfact.data.normalise import normalised
 from xfact.errors import DataError, UserError
 from xfact.lm import datasets
 from xfact.lm.contamination import continuation, overlaps

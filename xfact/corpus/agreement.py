@@ -9,7 +9,7 @@ from pathlib import Path
 from xfact.claims_io import read_table
 from xfact.corpus.reviews import KEEP
 from xfact.corpus.sheets import CELL, DECISION, QUESTIONS, Cells
-from xfact.corpus.words import folded
+from xfact.data.normalise import name_key
 from xfact.errors import DataError, UserError
 from xfact.evaluation.statistics import wilson
 from xfact.files import spreadsheet_plain
@@ -51,7 +51,7 @@ def read_sheet(path: Path, claims: Mapping[str, Claim]) -> Sheet:
 
 def allowed(place: str, question: str, answer: str) -> str:
     """yes or no; DataError for another answer."""
-    found = [one for one in KEEP if folded(one) == folded(answer)]
+    found = [one for one in KEEP if name_key(one) == name_key(answer)]
     if not found:
         raise DataError(f"{place}: {question} {answer!r} is none of {', '.join(KEEP)}")
     return found[0]

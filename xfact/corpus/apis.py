@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+from xfact.corpus.cleaning import without_tags
 from xfact.corpus.dates import day_of
 
-TAG = re.compile(r"<[^>]*>")
 LEADING_DATE = re.compile(r"([A-Z][a-z]{2} \d{1,2}, \d{4})\s+(?:\.\.\.|…|—|-)")  # of Google's snippets
 PUBLISHED = ("article:published_time", "og:published_time", "datepublished", "date", "pubdate", "dc.date")  # meta tags
 FIRST_DAY = date(1970, 1, 1)
@@ -164,7 +164,7 @@ def hit(one: Mapping[str, Any], link: str, snippet: str, day: Any) -> Hit:
 
 def plain_text(text: Any) -> str:
     """A text without tags, entities and line breaks."""
-    return " ".join(html.unescape(TAG.sub("", str(text or ""))).split())
+    return " ".join(html.unescape(without_tags(str(text or ""), "")).split())
 
 
 def google_date(one: Mapping[str, Any]) -> str | None:

@@ -10,11 +10,11 @@ from typing import Any
 
 from xfact.corpus.apis import Hit, Query
 from xfact.corpus.documents import Document, fingerprint, read_documents
-from xfact.corpus.words import terms
+from xfact.data.normalise import terms
 from xfact.errors import DataError
 from xfact.screen import say
 
-FORMAT = 1
+FORMAT = 2
 BEGINNING = 60  # words
 CARD = "card.json"
 

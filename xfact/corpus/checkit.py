@@ -7,7 +7,7 @@ from typing import Any
 
 from xfact.claims_io import read_table
 from xfact.config import CheckitColumns
-from xfact.corpus.words import folded
+from xfact.data.normalise import name_key
 from xfact.errors import DataError
 from xfact.lm.veryfit import text
 
@@ -41,10 +41,10 @@ def read_export(path: Path, names: CheckitColumns) -> tuple[list[Entry], dict[st
 
 def find_columns(header: list[str], names: CheckitColumns, path: Path) -> dict[str, str]:
     """Field -> column; DataError if a needed one is not there."""
-    known = {folded(name): name for name in reversed(header)}
+    known = {name_key(name): name for name in reversed(header)}
     found = {}
     for field, candidates in names:
-        there = [known[folded(name)] for name in candidates if folded(name) in known]
+        there = [known[name_key(name)] for name in candidates if name_key(name) in known]
         if there:
             found[field] = there[0]
         elif field in NEEDED:

@@ -14,7 +14,7 @@ from xfact.corpus.record import Record
 from xfact.data.fact_checkers import host_and_path
 
 COMMENT = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|(?://\s*)?\]\]>)\s*$")
-SCRIPT = re.compile(r"<script\b[^<>]*>", re.IGNORECASE)
+SCRIPT = re.compile(r"<!--|<script\b[^<>]*>", re.IGNORECASE)
 NONE = "no ClaimReview"
 DEEP = "JSON in JSON without end"
 TRAILING_COMMA = re.compile(r",(\s*[}\]])")
@@ -25,10 +25,15 @@ class Rejected(Exception):
 
 
 def json_ld(page: str) -> Iterator[str]:
-    """The JSON-LD blocks of a page: found by their tags alone, so that no page is slow to read, however broken."""
-    for tag in SCRIPT.finditer(page):
-        end = page.find("</script", tag.end())
-        block = page[tag.end() : len(page) if end < 0 else end]
+    """The JSON-LD blocks of a page, but for those in a comment: found by their tags alone, so that no page is slow to
+    read, however broken."""
+    place = 0
+    while tag := SCRIPT.search(page, place):
+        comment = tag[0] == "<!--"
+        start = tag.start() + 2 if comment else tag.end()  # <!--> is a whole comment
+        end = page.find("-->" if comment else "</script", start)
+        place = len(page) if end < 0 else end
+        block = "" if comment else page[start:place]
         if "ld+json" in tag[0].lower() and block.strip():
             yield block
 
@@ -79,7 +84,7 @@ def records(node: dict[str, Any], place: str) -> Iterator[Record | Rejected]:
     """The reviews of a node: one, or those of each publisher of Google's."""
     try:
         if is_review(node):
-            yield attempt(schema_fields(node), place)
+            yield from schema_records(node, place)
             return
         for review in node["claimReview"]:
             yield attempt(google_fields(node, review), place) if isinstance(review, dict) else Rejected(NONE)
@@ -95,22 +100,33 @@ def attempt(fields: dict[str, str], place: str) -> Record | Rejected:
     return Record(place, **fields)  # type: ignore[arg-type] # they are all texts
 
 
-def schema_fields(node: dict[str, Any]) -> dict[str, str]:
-    """A Record's fields of a schema.org ClaimReview."""
-    item = first(node.get("itemReviewed"))
-    rating = first(node.get("reviewRating"))
+def schema_records(node: dict[str, Any], place: str) -> Iterator[Record | Rejected]:
+    """A record for each claim that a schema.org ClaimReview is of; with two ratings it is none, as which is whose?"""
+    items = several(node.get("itemReviewed"))
+    found = list(dict.fromkeys(filter(None, map(rating_of, several(node.get("reviewRating"))))))
+    if len(found) > 1:
+        yield Rejected("several ratings")
+        return
     author = first(node.get("author"))
     url = text(node.get("url") or node.get("mainEntityOfPage") or node.get("@id"))
-    return {
+    fields = {
         "url": url,
         "site": site(url) or site(text(author.get("url"))),
         "language": text(node.get("inLanguage")),
-        "claim": text(node.get("claimReviewed")) or text(item.get("name")),
-        "claimant": names(item.get("author")),
-        "claim_date": text(item.get("datePublished")),
         "review_date": text(node.get("datePublished")),
-        "rating": text(rating.get("alternateName")) or text(rating.get("name")) or grade(rating),
+        "rating": "".join(found),
     }
+    said = list(dict.fromkeys(texts(node.get("claimReviewed")))) or [text(item.get("name")) for item in items] or [""]
+    for number, claim in enumerate(said):
+        item = items[number] if len(items) == len(said) else items[0] if items else {}
+        about = {"claimant": names(item.get("author")), "claim_date": text(item.get("datePublished"))}
+        yield attempt(fields | about | {"claim": claim}, place)
+
+
+def rating_of(rating: dict[str, Any]) -> str:
+    """A rating's words, or its number."""
+    words = list(dict.fromkeys(texts(rating.get("alternateName")) or texts(rating.get("name"))))
+    return " / ".join(words) or grade(rating)  # two words for one rating are for a person to map
 
 
 def google_fields(claim: dict[str, Any], review: dict[str, Any]) -> dict[str, str]:
@@ -134,14 +150,25 @@ def grade(rating: dict[str, Any]) -> str:
     return f"{value} of {worst}-{best}" if value and worst and best and re.fullmatch(r"-?[\d.,]+", value) else value
 
 
-def first(value: Any) -> dict[str, Any]:
-    """The first object of a property that may be one, several, a text or nothing."""
+def several(value: Any) -> list[dict[str, Any]]:
+    """The objects of a property that may be one, several, a text or nothing."""
+    found = []
     for one in value if isinstance(value, list) else [value]:
         if isinstance(one, dict):
-            return one
-        if isinstance(one, str) and one.strip():
-            return {"name": one, "url": one}
-    return {}
+            found.append(one)
+        elif isinstance(one, str) and one.strip():
+            found.append({"name": one, "url": one})
+    return found
+
+
+def first(value: Any) -> dict[str, Any]:
+    """The first object of such a property."""
+    return next(iter(several(value)), {})
+
+
+def texts(value: Any) -> list[str]:
+    """The texts of a property that may be one or several."""
+    return list(filter(None, map(text, value if isinstance(value, list) else [value])))
 
 
 def text(value: Any) -> str:

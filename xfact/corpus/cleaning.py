@@ -6,9 +6,18 @@ import unicodedata
 from collections.abc import Callable
 
 from xfact.corpus.extras import needs
-from xfact.corpus.ratings import INVISIBLE
+from xfact.data.normalise import visible
 
-MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
+# A tag has a name and attributes with values or of these names: `<b 5 y c>` is a comparison.
+BARE = (
+    "allowfullscreen|async|autoplay|checked|controls|defer|disabled|download|hidden|loop|muted|noshade|nowrap|selected"
+)
+ATTRIBUTE = rf"""(?:[\w:.@-]+\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+)|{BARE})"""
+TAG = re.compile(rf"</?([a-zA-Z][\w:-]*)(?:\s+{ATTRIBUTE})*\s*/?>", re.IGNORECASE)
+NEWER = {
+    "article", "aside", "audio", "bdi", "data", "figcaption", "figure", "footer", "header", "hgroup", "main", "mark",
+    "nav", "picture", "section", "source", "svg", "time", "track", "video", "wbr",
+}  # fmt: skip
 EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w")
 HANDLE = re.compile(r"(?<![\w@./])@\w{2,}")
 # Codes that sources use for X-Fact's: macrolanguages, old codes.
@@ -17,9 +26,24 @@ CODES = {"nb": "no", "nn": "no", "in": "id", "iw": "he", "sh": "sr", "hbs": "sr"
 
 def plain_text(text: str) -> str:
     """Without markup, entities, invisible marks and control characters; NFC; white space as single spaces."""
-    bare = html.unescape(MARKUP.sub(" ", html.unescape(text)) if MARKUP.search(html.unescape(text)) else text)
-    visible = INVISIBLE.sub("", unicodedata.normalize("NFC", bare))
-    return " ".join("".join(" " if unicodedata.category(sign) == "Cc" else sign for sign in visible).split())
+    once = html.unescape(text)
+    bare = without_tags(once)
+    if bare != once:
+        bare = html.unescape(bare)  # what was escaped twice
+    seen = visible(unicodedata.normalize("NFC", bare))
+    return " ".join("".join(" " if unicodedata.category(sign) == "Cc" else sign for sign in seen).split())
+
+
+def without_tags(text: str, between: str = " ") -> str:
+    """The text without HTML's tags; what else stands between angle brackets stays."""
+    return TAG.sub(lambda found: between if is_element(found[1].lower()) else found[0], text)
+
+
+def is_element(name: str) -> bool:
+    """Whether HTML, or a word processor's namespace (`o:p`), has this element."""
+    from lxml.html.defs import tags
+
+    return name in tags or name in NEWER or ":" in name
 
 
 def masked(text: str) -> str:

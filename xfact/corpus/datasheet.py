@@ -9,7 +9,7 @@ from xfact.corpus.checkit import Entry
 from xfact.corpus.parties import COARSE, FINE_OF, ORIENTATIONS, PARTIES
 from xfact.corpus.reviews import MACRO_AREAS
 from xfact.corpus.step import Step, funnel, reasons_table
-from xfact.corpus.words import folded
+from xfact.data.normalise import name_key
 from xfact.lm.veryfit import LABELS, ROWS
 from xfact.report.grid import Cell, Table, escaped, markdown_table
 
@@ -58,12 +58,12 @@ def year_of(entry: Entry) -> str:
 
 def parties_table(full: Entries) -> Table:
     """Party -> fine -> coarse, with the full set's rows; parties beyond the paper's by a reviewer, or without one."""
-    counts = Counter(folded(entry.party) for entry in full)
+    counts = Counter(name_key(entry.party) for entry in full)
     rows: list[list[Cell]] = [
-        [COARSE[fine], fine, party, counts[folded(party)]] for fine, parties in PARTIES.items() for party in parties
+        [COARSE[fine], fine, party, counts[name_key(party)]] for fine, parties in PARTIES.items() for party in parties
     ]
     others: dict[str, tuple[Entry, int]] = {
-        folded(entry.party): (entry, counts[folded(entry.party)]) for entry in reversed(full)
+        name_key(entry.party): (entry, counts[name_key(entry.party)]) for entry in reversed(full)
     }
     for key, (entry, number) in sorted(others.items()):
         if key not in FINE_OF:

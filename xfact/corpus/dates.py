@@ -2,7 +2,7 @@
 
 import re
 from contextlib import suppress
-from datetime import date
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +10,7 @@ from xfact.corpus.extras import needs
 from xfact.data.text import MISSING
 
 ISO = re.compile(r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+FIRST = date(1900, 1, 1)  # what is earlier is in another calendar (1400-03-05 is Persian), or no date of a claim
 WHOLE: dict[str, Any] = {"REQUIRE_PARTS": ["day", "month", "year"], "RETURN_AS_TIMEZONE_AWARE": False}
 LONGEST = 60  # characters of a date
 
@@ -17,7 +18,8 @@ LONGEST = 60  # characters of a date
 def iso_date(text: str, language: str) -> str | None:
     """A date as 2021-05-30: what begins so, else as the language writes it; "" for none.
 
-    None for what is no whole date, or relative to today, or in words of a language that dateparser does not know.
+    None for what is no whole date, before 1900, after today (and the next day's time zones), relative to today, or in
+    words of a language that dateparser does not know.
     """
     if text.strip().casefold() in MISSING:
         return ""
@@ -33,8 +35,13 @@ def day_of(text: str, language: str = "en") -> date | None:
     return _day(text, (language, "en"), ("absolute-time", "relative-time", "timestamp"))
 
 
-@lru_cache(maxsize=100_000)
 def _day(text: str, languages: tuple[str, ...], parsers: tuple[str, ...]) -> date | None:
+    day = _read(text, languages, parsers)
+    return day if day and FIRST <= day <= date.today() + timedelta(days=1) else None
+
+
+@lru_cache(maxsize=100_000)
+def _read(text: str, languages: tuple[str, ...], parsers: tuple[str, ...]) -> date | None:
     if text.strip().casefold() in MISSING or len(text) > LONGEST:
         return None
     if found := ISO.match(text):

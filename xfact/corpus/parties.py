@@ -6,7 +6,7 @@ parties, and none of them is far-left.
 
 from collections.abc import Mapping
 
-from xfact.corpus.words import folded
+from xfact.data.normalise import name_key
 
 PARTIES = {
     "left": (
@@ -27,10 +27,10 @@ COARSE = {
     "transverse": "T",
 }  # fmt: skip
 ORIENTATIONS = ("SX", "C", "DX", "T")
-FINE_OF = {folded(party): fine for fine, parties in PARTIES.items() for party in parties}
+FINE_OF = {name_key(party): fine for fine, parties in PARTIES.items() for party in parties}
 
 
 def fine_orientation(party: str, more: Mapping[str, str]) -> str:
     """One of COARSE's eight, or "" for a party that neither the paper nor `more` (by folded name) has."""
-    key = folded(party)
+    key = name_key(party)
     return FINE_OF.get(key) or more.get(key, "")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from xfact.config import Config
-from xfact.corpus.words import terms
+from xfact.data.normalise import terms
 
 # After a full stop of any script, or at a line's end.
 SENTENCE_END = re.compile(r"(?<=[.!?…。।॥؟۔])\s+|\n+")

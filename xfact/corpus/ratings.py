@@ -6,20 +6,23 @@ ratings between bars. As the authors published them, with their faults, which `f
 
 import html
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
-from xfact.data.ratings import LABEL_MAPS, MASTER
+from xfact.config import PACKAGE
+from xfact.data.normalise import folded, in_words, visible
+from xfact.data.ratings import LABEL_MAPS, LANGUAGE_OF, MASTER
 from xfact.errors import DataError
 from xfact.schema import LABELS, canonical_label
 
-INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 # What may stand between a rating and the sentence that explains it; a comma or a bracket may change the verdict.
 AFTER_RATING = re.compile(r"\s*(?:[.:!…]|\s[-–—]\s)")
 QUOTES = "\"'“”„«»‘’` "
+BUT = PACKAGE / "data" / "but_words.tsv"
+FEW = 5  # words behind a rating that may be another one; more are a sentence on the claim
 NO_RATING = "none"  # under `other` in the master map, but more likely a field that was empty
 SENTENCE = 60  # characters: longer ratings in a site's map are the beginnings of articles
 
@@ -45,9 +48,9 @@ class Fault:
     fault: str
 
 
-def normalised_rating(rating: str) -> str:
-    """NFKC, case folded, without HTML entities, invisible marks, quotes around it and a full stop at its end."""
-    text = INVISIBLE.sub("", unicodedata.normalize("NFKC", html.unescape(rating))).casefold()
+def normalised_rating(rating: str, language: str = "") -> str:
+    """Folded, without HTML entities, invisible marks, quotes around it and a full stop at its end."""
+    text = folded(visible(html.unescape(rating)), language)
     return " ".join(text.split()).lstrip(QUOTES).rstrip(QUOTES + ".!…")
 
 
@@ -65,23 +68,37 @@ class RatingMaps:
         for path in sorted(folder.glob("*.txt")):
             entries: dict[str, set[str]] = defaultdict(set)
             for original, english in _pairs(path):
-                text = normalised_rating(original)
+                text = normalised_rating(original, LANGUAGE_OF.get(path.stem, ""))
                 if english and not junk(text):
                     entries[text].add(normalised_rating(english))
             self.sites[path.stem] = dict(entries)
 
     def map(self, site: str, rating: str, decided: Mapping[str, str] | None = None) -> Mapped:
         """A site's rating: as a person `decided` (by rating_key), else by its map, else as the master map has it."""
-        text, own = normalised_rating(rating), self.sites.get(site, {})
+        own, text = self.sites.get(site, {}), normalised_rating(rating, LANGUAGE_OF.get(site, ""))
         if label := (decided or {}).get(rating_key(site, rating)):
             return Mapped(text, label, label)
+        if text not in own and (english := normalised_rating(rating)) in self.labels:
+            text = english
         if text in own or text in self.labels:
             return self._mapped(text, own.get(text, {text}))
         known = [one for one in (*own, *self.labels) if one and text.startswith(one)]
         for one in sorted(known, key=len, reverse=True):
-            if AFTER_RATING.match(text[len(one) :]):
-                return replace(self._mapped(one, own.get(one, {one})), cut=True)
+            if after := AFTER_RATING.match(text[len(one) :]):
+                found = self._mapped(one, own.get(one, {one}))
+                if self._is_qualified(found, text[len(one) + after.end() :], own):
+                    return Mapped(text, "", "", "qualified rating")
+                return replace(found, cut=True)
         return Mapped(text, "", "", "unmapped rating")
+
+    def _is_qualified(self, found: Mapped, rest: str, own: Mapping[str, set[str]]) -> bool:
+        """Whether what stands behind a rating says `but`, or in a few words rates otherwise."""
+        words = in_words(rest).split()
+        if not words or words[0] in but_words() or len(words) > FEW:
+            return bool(words) and words[0] in but_words()
+        spans = {" ".join(words[start:end]) for end in range(len(words) + 1) for start in range(end)}
+        others = [self._mapped(one, own.get(one, {one})).label for one in spans if one in own or one in self.labels]
+        return any(label and label != found.label for label in others)
 
     def _mapped(self, text: str, ratings: set[str]) -> Mapped:
         labels = {label for one in ratings for label in self.labels_of(one)}
@@ -97,9 +114,16 @@ class RatingMaps:
         return self.labels.get(english) or self.labels.get(english.partition("/")[0], set())
 
 
+@cache
+def but_words() -> frozenset[str]:
+    """`But`, `although` and the like in the 25 languages and English: what follows takes back a part of a rating."""
+    lines = BUT.read_text(encoding="utf-8").splitlines()
+    return frozenset(in_words(word) for line in lines for word in line.partition("\t")[2].split())
+
+
 def rating_key(site: str, rating: str) -> str:
     """How a list for a person names a site's rating."""
-    return f"{site}: {normalised_rating(rating)}"
+    return f"{site}: {normalised_rating(rating, LANGUAGE_OF.get(site, ''))}"
 
 
 def _pairs(path: Path) -> list[tuple[str, str]]:
@@ -119,7 +143,7 @@ def faults(folder: Path = LABEL_MAPS) -> list[Fault]:
     found += [Fault(MASTER, rating, "other", "more likely no rating") for rating in maps.labels if rating == NO_RATING]
     for path in sorted(folder.glob("*.txt")):
         for original, english in _pairs(path):
-            text = normalised_rating(original)
+            text = normalised_rating(original, LANGUAGE_OF.get(path.stem, ""))
             if fault := fault_of(maps, text, maps.sites[path.stem].get(text, set())):
                 found.append(Fault(path.name, original.strip(), english, fault))
     return found

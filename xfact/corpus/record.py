@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
-from xfact.data.duplicates import normalised
+from xfact.data.normalise import normalised
 from xfact.data.tsv import HEADER, tsv_line
 from xfact.schema import SNIPPETS, Claim
 
@@ -31,7 +31,7 @@ class Record:
     @property
     def key(self) -> str:
         """What the claim is known by from build to build: site and normalised claim, hashed."""
-        return hashlib.sha256(f"{self.site}\n{normalised(self.claim)}".encode()).hexdigest()[:16]
+        return hashlib.sha256(f"{self.site}\n{normalised(self.claim, self.language)}".encode()).hexdigest()[:16]
 
     @property
     def day(self) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from xfact.claims_io import read_table
 from xfact.corpus.parties import COARSE
-from xfact.corpus.words import folded
+from xfact.data.normalise import name_key
 from xfact.errors import DataError, UserError
 from xfact.files import spreadsheet_plain
 from xfact.lm.veryfit import LABELS, text
@@ -39,7 +39,7 @@ class Form:
 
     def key_of(self, cells: Cells) -> str:
         """What tells the list's rows apart."""
-        return folded(cells[self.key]) if self.loose and not self.by_row else cells[self.key]
+        return name_key(cells[self.key]) if self.loose and not self.by_row else cells[self.key]
 
 
 VERDICTS = Form("verdicts", "unknown_verdicts.csv", "value", "verdict", (*LABELS, HALF_TRUE))
@@ -117,7 +117,7 @@ def allowed_answer(form: Form, cells: Cells) -> str:
     answer = cells[form.answer]
     if not form.allowed:
         return answer
-    found = [one for one in form.allowed if folded(one) == folded(answer)]
+    found = [one for one in form.allowed if name_key(one) == name_key(answer)]
     if not found:
         raise ValueError(f"{form.answer} {answer!r} is none of {', '.join(form.allowed)}")
     return found[0]

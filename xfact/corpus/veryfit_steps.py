@@ -29,7 +29,7 @@ from xfact.corpus.reviews import (
     review,
 )
 from xfact.corpus.step import Step
-from xfact.corpus.words import folded, spaced
+from xfact.data.normalise import name_key, spaced
 from xfact.errors import DataError
 from xfact.lm.dates import KNOWN, parse_date
 
@@ -70,7 +70,7 @@ def complete(entries: Entries) -> Step:
     seen: set[tuple[str, ...]] = set()
     for entry in entries:
         lacking = [name for name in ("id", "statement", "verdict") if not getattr(entry, name)]
-        content = entry.id, entry.statement_date, entry.statement, folded(entry.verdict)
+        content = entry.id, entry.statement_date, entry.statement, name_key(entry.verdict)
         if lacking:
             removed.append((entry, f"no {lacking[0]}"))
         elif content in seen:
@@ -86,13 +86,13 @@ def verdicts(entries: Entries, answers: Answers) -> Step:
     spelled: dict[str, str] = {}
     unknown: Counter[str] = Counter()
     for entry in entries:
-        if folded(entry.verdict) not in VERDICT_OF:
-            unknown[spelled.setdefault(folded(entry.verdict), entry.verdict)] += 1
+        if name_key(entry.verdict) not in VERDICT_OF:
+            unknown[spelled.setdefault(name_key(entry.verdict), entry.verdict)] += 1
     asked = [{"value": value, "rows": str(rows)} for value, rows in unknown.most_common()]
     found = review(VERDICTS, asked, answers)
     kept, removed = [], []
     for entry in entries:
-        verdict = (found.answers | VERDICT_OF).get(folded(entry.verdict))
+        verdict = (found.answers | VERDICT_OF).get(name_key(entry.verdict))
         if verdict is None:
             removed.append((entry, "unknown verdict"))
         elif verdict == HALF_TRUE:
@@ -159,7 +159,7 @@ def orientations(entries: Entries, answers: Answers) -> Step:
     unknown: Counter[str] = Counter()
     for entry in entries:
         if entry.party and not fine_orientation(entry.party, {}):
-            unknown[spelled.setdefault(folded(entry.party), entry.party)] += 1
+            unknown[spelled.setdefault(name_key(entry.party), entry.party)] += 1
     asked = [{"party": party, "rows": str(rows)} for party, rows in unknown.most_common()]
     found = review(PARTIES, asked, answers)
     fine = [fine_orientation(entry.party, found.answers) for entry in entries]
@@ -174,13 +174,13 @@ def orientations(entries: Entries, answers: Answers) -> Step:
 
 def macro_areas(entries: Entries, answers: Answers) -> Step:
     """One of the seven areas, or missing; missing and unknown ones are listed."""
-    known = {folded(area): area for area in MACRO_AREAS}
+    known = {name_key(area): area for area in MACRO_AREAS}
     asked = [
-        shown(entry) | {"macro_area": entry.macro_area} for entry in entries if folded(entry.macro_area) not in known
+        shown(entry) | {"macro_area": entry.macro_area} for entry in entries if name_key(entry.macro_area) not in known
     ]
     found = review(MACRO_AREA, asked, answers)
     kept = [
-        replace(entry, macro_area=known.get(folded(entry.macro_area), found.answers.get(str(entry.row), "")))
+        replace(entry, macro_area=known.get(name_key(entry.macro_area), found.answers.get(str(entry.row), "")))
         for entry in entries
     ]
     notes = {"without macro area": sum(not entry.macro_area for entry in kept)}

@@ -8,12 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from xfact.config import Config, FetchConfig, XfactBuilder
 from xfact.corpus import xfact_datasheet, xfact_steps
 from xfact.corpus.cleaning import identifier
 from xfact.corpus.crawl import Crawl, read_all
 from xfact.corpus.datasheet import markdown, record
-from xfact.corpus.near import near_groups, near_in_meaning
+from xfact.corpus.near import near_in_meaning
 from xfact.corpus.online import is_address
 from xfact.corpus.ratings import RatingMaps, faults
 from xfact.corpus.record import MISSING, Record, row_of, tsv
@@ -21,10 +23,11 @@ from xfact.corpus.reviews import Review, check_kept, list_csv, read_answers
 from xfact.corpus.splits import assign, pool_of_split, pools_of
 from xfact.corpus.step import Step
 from xfact.corpus.xfact_steps import LANGUAGES, RATINGS
+from xfact.data.near import near_duplicates
+from xfact.data.normalise import normalised
 from xfact.data.tsv import read_tsv
 from xfact.errors import DataError, UserError
 from xfact.files import write_or_remove
-from xfact.progress import tracked
 from xfact.report.grid import Cell, Table, csv_text
 from xfact.schema import OFFICIAL, Claim
 from xfact.screen import say, warn
@@ -101,7 +104,7 @@ def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig,
     rows = then(xfact_steps.with_evidence(rows, searched))
     rows = then(xfact_steps.sources(rows, old_rows, builder.max_label_share, builder.min_examples))
     rows = [*old_rows, *rows]
-    groups = near_groups((one.claim for one in tracked(rows, "near-equal claims", len(rows))), builder.near)
+    groups = near_groups(rows, builder.near)
     if builder.near_encoder:
         from xfact.models.embed import new_embedder
 
@@ -114,6 +117,15 @@ def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig,
     then(last)
     firsts = {one.key: rows[group].key for one, group in zip(rows, groups, strict=True)}
     return Built(crawl, steps, firsts, splits, len(old_rows))
+
+
+def near_groups(rows: Sequence[Record], threshold: float) -> list[int]:
+    """For each claim the number of the first of its near-equal ones, as task=audit finds them."""
+    if not rows:
+        return []
+    groups = near_duplicates([normalised(one.claim, one.language) for one in rows], threshold)
+    _, first = np.unique(groups, return_index=True)
+    return [int(number) for number in first[groups]]
 
 
 def earlier(place: str | None) -> tuple[list[Record], dict[str, str]]:

@@ -16,7 +16,7 @@ from xfact.corpus.ratings import SENTENCE, RatingMaps, rating_key
 from xfact.corpus.record import Record
 from xfact.corpus.reviews import Answers, Cells, Form, review
 from xfact.corpus.step import Step
-from xfact.data.duplicates import normalised
+from xfact.data.normalise import folded, normalised
 from xfact.errors import DataError
 from xfact.progress import tracked
 from xfact.schema import LABELS, Claim
@@ -139,18 +139,18 @@ def rating_in_claim(records: Records) -> Step[Record]:
     """Claims that hold their own rating, as their source words it, go."""
     kept, removed = [], []
     for record in records:
-        if contains(record.claim, record.rating):
+        if contains(record.claim, record.rating, record.language):
             removed.append((record, "the rating is in the claim"))
         else:
             kept.append(record)
     return Step("rating in claim", len(records), kept, removed)
 
 
-def contains(claim: str, rating: str) -> bool:
+def contains(claim: str, rating: str, language: str = "") -> bool:
     """Whether a rating (no sentence) stands in a claim as whole words, case folded."""
     if not any(sign.isalpha() for sign in rating) or len(rating) > SENTENCE:
         return False
-    text = unicodedata.normalize("NFKC", claim).casefold()
+    text = folded(claim, language)
     ends = (found.end() for found in re.finditer(rf"(?<!\w){re.escape(rating)}(?!\w)", text))
     return any(unicodedata.category(text[end : end + 1] or " ")[0] != "M" for end in ends)  # a vowel sign goes on
 
@@ -167,7 +167,7 @@ def duplicates(records: Records, old: Mapping[str, str]) -> Step[Record]:
             again = "in the earlier build" if old[record.key] == record.label else "in the earlier build, other label"
             removed.append((record, again))
         else:
-            equal[record.language, normalised(record.claim)].append(record)
+            equal[record.language, normalised(record.claim, record.language)].append(record)
     kept = []
     for same in equal.values():
         same.sort(key=lambda one: (one.review_date or "9999", one.site, one.url, one.place))

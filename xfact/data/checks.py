@@ -10,6 +10,7 @@ from xfact.config import Check
 from xfact.data import fact_checkers, ratings
 from xfact.data.dates import Days, leading_date, link_date, read_date
 from xfact.data.near import NEAR, near_pairs
+from xfact.data.normalise import normalised
 from xfact.schema import Claim
 
 CLAIM = 0  # the place of a finding in the claim itself; its snippets are 1 to 5
@@ -40,8 +41,8 @@ def fact_check_evidence(claims: Sequence[Claim]) -> Found:
                 found[row].append(Finding(place, f"link to {site}"))
             elif snippet.strip():
                 snippets.append((row, place))
-    texts = [claims[row].evidence[place - 1] for row, place in snippets]
-    near = near_pairs(texts, [claim.claim for claim in claims], NEAR)
+    texts = [normalised(claims[row].evidence[place - 1], claims[row].language) for row, place in snippets]
+    near = near_pairs(texts, [normalised(claim.claim, claim.language) for claim in claims], NEAR)
     best: dict[int, tuple[float, bool, int]] = {}
     for text, other, cosine in zip(near.first.tolist(), near.other.tolist(), near.cosine.tolist(), strict=True):
         own = other == snippets[text][0]

@@ -1,37 +1,18 @@
 """Claims that occur more than once: the same text but for case, punctuation and white space."""
 
-import sys
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple
 
+from xfact.data.normalise import normalised
 from xfact.schema import Claim
 
 
-@cache
-def _punctuation() -> dict[int, None]:
-    # Marks (M) are not among them: dropping Indic vowel signs would make different words equal.
-    points = range(sys.maxunicode + 1)
-    return dict.fromkeys(point for point in points if unicodedata.category(chr(point))[0] in "PS")
-
-
-@cache  # the claims of train are held against those of every split
-def normalised(claim: str) -> str:
-    """The claim in NFKC, case folded, without punctuation and symbols, white space folded to single spaces.
-
-    A claim of punctuation alone would be empty: it is its own stripped text.
-    """
-    text = unicodedata.normalize("NFKC", claim).casefold().translate(_punctuation())
-    return " ".join(text.split()) or claim.strip()
-
-
-def repeated(train: Iterable[str], other: Sequence[str]) -> list[bool]:
+def repeated(train: Iterable[Claim], other: Sequence[Claim]) -> list[bool]:
     """For each of the other claims, whether it stands in train after normalisation."""
-    known = {normalised(claim) for claim in train}
-    return [normalised(claim) in known for claim in other]
+    known = {normalised(claim.claim, claim.language) for claim in train}
+    return [normalised(claim.claim, claim.language) in known for claim in other]
 
 
 @dataclass(frozen=True)
@@ -61,7 +42,7 @@ def groups(splits: Mapping[str, Iterable[Claim]]) -> list[Group]:
     rows: dict[str, list[tuple[str, Claim]]] = defaultdict(list)
     for split, claims in splits.items():
         for claim in claims:
-            rows[normalised(claim.claim)].append((split, claim))
+            rows[normalised(claim.claim, claim.language)].append((split, claim))
     return [Group(tuple(members)) for members in rows.values() if len(members) > 1]
 
 

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
-from xfact.data.duplicates import normalised
+from xfact.data.normalise import normalised
 
 NEAR = 0.8  # on X-Fact's claims this joins rewordings; 0.7 joins claims that share a template too
 ROWS = 500  # of the first texts, held against all the others at once
@@ -58,6 +59,22 @@ def near_pairs(first: Sequence[str], others: Sequence[str], threshold: float = N
             near = compared(one, other, rows[order], columns[order], threshold)
             found += [Near(rows + start, columns, cosine) for rows, columns, cosine in near]
     return Near(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+
+
+def near_duplicates(claims: Sequence[str], threshold: float = NEAR) -> np.ndarray:
+    """Group of each row, numbered by first row: claims equal when `normalised`, or near, and what they chain together.
+
+    Near: the cosine of their sets of character 4-grams, shared / sqrt(one's * other's), is at or above the threshold.
+    """
+    if not len(claims):
+        raise ValueError("no claims to group")
+    texts, text = np.unique(np.array([normalised(claim) for claim in claims], dtype=object), return_inverse=True)
+    near = near_pairs(texts.tolist(), texts.tolist(), threshold)
+    shape = (len(texts), len(texts))
+    graph = sparse.coo_matrix((np.ones(len(near.first), bool), (near.first, near.other)), shape)
+    _, component = connected_components(graph, directed=False)
+    _, first, group = np.unique(component[text], return_index=True, return_inverse=True)
+    return first.argsort().argsort()[group]
 
 
 def least(sets: sparse.csr_matrix, threshold: float) -> np.ndarray:

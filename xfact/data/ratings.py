@@ -5,10 +5,10 @@ for this suite (a language a line, the word, its English rating).
 """
 
 import re
-import unicodedata
 from functools import cache
 
 from xfact.config import PACKAGE
+from xfact.data.normalise import in_words
 
 LABEL_MAPS = PACKAGE / "data" / "label_maps"
 MASTER = "master_mapping.tsv"
@@ -32,8 +32,11 @@ EVERYDAY = {"nl": {"waar"}}
 
 def rating_words(text: str, language: str) -> list[str]:
     """The ratings of the language that stand in the text as whole words, each once, in order of their places."""
-    pattern = patterns().get(language.strip())
-    return list(dict.fromkeys(pattern.findall(in_words(text)))) if pattern else []
+    language = language.strip()
+    pattern = patterns().get(language)
+    # English ratings stand in Turkish texts, too: IRONY has no dotless i.
+    found = pattern and (pattern.findall(in_words(text, language)) or pattern.findall(in_words(text)))
+    return list(dict.fromkeys(found or ()))
 
 
 def labels_of(rating: str, language: str) -> set[str]:
@@ -59,11 +62,12 @@ def ratings(language: str) -> dict[str, set[str]]:
     claim), and what is an everyday word in any text (`waar`, Dutch for true and for where).
     """
     master = master_map()
-    known = {in_words(word): set(master[english]) for code, word, english in own_words() if code == language}
+    known = {in_words(word, code): set(master[english]) for code, word, english in own_words() if code == language}
     for site in (site for site, code in LANGUAGE_OF.items() if code == language):
         for line in (LABEL_MAPS / f"{site}.txt").read_text(encoding="utf-8").splitlines():
             original, _, english = line.partition("\t")
-            rating = in_words(re.sub(r"^\d+ \[(.*)\]$", r"\1", original.strip()))  # cekfakta.com numbers its own
+            # cekfakta.com numbers its own
+            rating = in_words(re.sub(r"^\d+ \[(.*)\]$", r"\1", original.strip()), language)
             english = english.strip().casefold()
             if is_rating(rating, english) and rating not in EVERYDAY.get(language, ()):
                 known.setdefault(rating, set()).update(master.get(english, ()))
@@ -91,15 +95,3 @@ def master_map() -> dict[str, set[str]]:
         for rating in listed.split("|"):
             labels.setdefault(rating.strip().casefold(), set()).add(label)
     return labels
-
-
-def in_words(text: str) -> str:
-    """The text in NFKC, case folded, with single spaces for punctuation, symbols, invisible and white characters."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(plain.translate(separators()).split())
-
-
-@cache
-def separators() -> dict[int, str]:
-    """Every character that is no letter, mark or digit, as a space."""
-    return {point: " " for point in range(0x110000) if unicodedata.category(chr(point))[0] in "PSCZ"}

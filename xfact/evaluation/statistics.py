@@ -15,12 +15,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 from scipy.stats import binomtest, permutation_test, t
-
-from xfact.data.duplicates import normalised
-from xfact.data.near import NEAR, near_pairs
 
 ARRANGEMENTS = 200_000  # method_test is exact up to these: ten seeds against ten have 184,756
 BLOCK = 4_000_000  # numbers in memory at once: 32 MB
@@ -67,22 +62,6 @@ def wilson(hits: int, rows: int, level: float = 0.95) -> tuple[float, float]:
     """Wilson's interval for a proportion of independent rows."""
     interval = binomtest(hits, rows).proportion_ci(level, method="wilson")
     return float(interval.low), float(interval.high)
-
-
-def near_duplicates(claims: Sequence[str], threshold: float = NEAR) -> np.ndarray:
-    """Group of each row, numbered by first row: claims equal when `normalised`, or near, and what they chain together.
-
-    Near: the cosine of their sets of character 4-grams, shared / sqrt(one's * other's), is at or above the threshold.
-    """
-    if not len(claims):
-        raise ValueError("no claims to group")
-    texts, text = np.unique(np.array([normalised(claim) for claim in claims], dtype=object), return_inverse=True)
-    near = near_pairs(texts.tolist(), texts.tolist(), threshold)
-    shape = (len(texts), len(texts))
-    graph = sparse.coo_matrix((np.ones(len(near.first), bool), (near.first, near.other)), shape)
-    _, component = connected_components(graph, directed=False)
-    _, first, group = np.unique(component[text], return_index=True, return_inverse=True)
-    return first.argsort().argsort()[group]
 
 
 def score_interval(

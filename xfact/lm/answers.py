@@ -8,6 +8,8 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
+from xfact.data.normalise import folded
+
 Names = Mapping[str, Sequence[str]]
 
 DRESS = " \t\r\n*_#`'\"«»“”‘’„().,;:!"  # around a label it changes nothing: emphasis, quotes, a full stop
@@ -49,8 +51,7 @@ def lenient(answer: str, names: Names) -> str | None:
 
 def normal(text: str) -> str:
     """NFKC, case folded, white space in single spaces but for line ends."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return re.sub(r"[^\S\n]+", " ", folded)
+    return re.sub(r"[^\S\n]+", " ", folded(text))
 
 
 def without_echo(text: str, names: Names) -> str:

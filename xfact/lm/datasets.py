@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from xfact.config import DataConfig
 from xfact.data.corpus import Corpus
-from xfact.data.duplicates import normalised
+from xfact.data.normalise import normalised
 from xfact.errors import UserError
 from xfact.lm import veryfit as source
 from xfact.lm.answers import BINARY, Names, lenient, strict

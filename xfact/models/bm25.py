@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from xfact.data.duplicates import normalised
+from xfact.data.normalise import normalised
 from xfact.errors import UserError
 
 try:

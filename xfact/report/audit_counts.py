@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xfact.data.checks import CHECKS, CLAIM, cut_off, dates
-from xfact.data.duplicates import Group, groups, normalised
+from xfact.data.duplicates import Group, groups
 from xfact.data.near import near_pairs
+from xfact.data.normalise import normalised
 from xfact.data.text import MISSING
 from xfact.schema import SNIPPETS, Claim
 
@@ -96,12 +97,13 @@ NearClaims = dict[Row, list[tuple[float, str, int]]]
 def near_claims(splits: Splits) -> NearClaims:
     """Of each claim those that are nearly equal: not when normalised, but by the cosine of near_pairs."""
     rows = [(split, number) for split, claims in splits.items() for number in range(len(claims))]
-    texts = [splits[split][number].claim for split, number in rows]
-    distinct = list(dict.fromkeys(map(normalised, texts)))
+    claims = [splits[split][number] for split, number in rows]
+    texts = [normalised(claim.claim, claim.language) for claim in claims]
+    distinct = list(dict.fromkeys(texts))
     near = near_pairs(distinct, distinct)
     holders: dict[str, list[Row]] = defaultdict(list)
     for row, text in zip(rows, texts, strict=True):
-        holders[normalised(text)].append(row)
+        holders[text].append(row)
     found: NearClaims = defaultdict(list)
     for one, other, cosine in zip(near.first.tolist(), near.other.tolist(), near.cosine.tolist(), strict=True):
         if one != other:

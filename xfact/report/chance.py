@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
+from xfact.data.near import near_duplicates
 from xfact.errors import DataError
 from xfact.evaluation.scores import macro_f1_gold
 from xfact.evaluation.statistics import (
@@ -14,7 +15,6 @@ from xfact.evaluation.statistics import (
     difference_interval,
     holm,
     method_test,
-    near_duplicates,
     randomization_test,
     score_interval,
 )

@@ -72,7 +72,7 @@ def scored(table: Any, split: Any, train: list[Claim] | None) -> SplitScore:
 
     known = None
     if train is not None:
-        known = repeated((claim.claim for claim in train), [claim.claim for claim in split.claims])
+        known = repeated(train, split.claims)
     score = split_score(table, known).model_copy(update={"evidence": split.evidence})
     if split.report is None:
         return score
