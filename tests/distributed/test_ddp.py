@@ -77,15 +77,20 @@ def test_accumulated_parts_over_two_processes_are_the_same_steps(still, tmp_path
     assert found == pytest.approx(expected, abs=1e-4)
 
 
-def test_each_job_of_a_sweep_has_its_own_world_size(tmp_path):
-    done = quick("-m", "preset=smoke", *DDP, "trainer.devices=1,2", "seed=1,2", cwd=tmp_path)
+def test_each_job_of_a_sweep_has_its_own_world_size_and_both_mixed_precisions_train(still, tmp_path):
+    words = ("preset=smoke", "data.limit=20", "split=[alpha1]", "model.dropout=0", f"encoder.name={still}")
+    grid = ("trainer.devices=1,2", "trainer.precision=bf16-mixed,16-mixed", "optim.accumulate=2", "optim.lr=1e-3")
+    done = quick("-m", *words, *DDP, *grid, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "4 jobs: 4 finished, 0 failed" in done.stderr
-    found = sorted((record(folder)["world_size"], record(folder)["seed"]) for folder in run_folders(tmp_path / "runs"))
-    assert found == [(1, 1), (1, 2), (2, 1), (2, 2)]
-    for folder in run_folders(tmp_path / "runs"):
-        assert all(len(pd.read_parquet(path)) == 48 for path in (folder / "predictions").iterdir())
+    folders = run_folders(tmp_path / "runs")
+    found = {(record(folder)["world_size"], record(folder)["precision"]): folder for folder in folders}
+    assert sorted(found) == [(1, "16-mixed"), (1, "bf16-mixed"), (2, "16-mixed"), (2, "bf16-mixed")]
+    for folder in found.values():
+        assert all(len(pd.read_parquet(path)) == 20 for path in (folder / "predictions").iterdir())
         assert not list(folder.glob("job.json"))
+    losses = {key: pd.read_csv(folder / "metrics.csv")["dev/loss"].dropna().item() for key, folder in found.items()}
+    assert len({round(loss, 2) for loss in losses.values()}) == 1, losses
 
 
 def test_an_error_in_a_process_is_one_line_and_the_run_failed(tmp_path):

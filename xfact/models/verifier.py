@@ -127,6 +127,8 @@ class Verifier(LightningModule):
             eps=optim.eps,
             fused=True,
         )
+        # Under 16-mixed gradients are unscaled, then clipped, then stepped with: the fused step does only the last.
+        optimizer._step_supports_amp_scaling = False
         steps = int(self.trainer.estimated_stepping_batches)
         name = "constant_with_warmup" if optim.schedule == "constant" else optim.schedule
         scheduler = get_scheduler(name, optimizer, math.ceil(optim.warmup_ratio * steps), steps)

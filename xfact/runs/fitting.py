@@ -28,7 +28,7 @@ from xfact.runs.metrics import MetricsFile
 from xfact.runs.result import Best
 from xfact.runs.resume import newest, step_of
 from xfact.runs.signals import Stop
-from xfact.screen import say
+from xfact.screen import say, warn
 from xfact.targets import constructor_arguments, load_class
 
 Model = Verifier | TextModel
@@ -134,6 +134,7 @@ def fit_epochs(config: Config, model: Verifier, data: FitSplit, folder: Path, st
         trainer.fit(model, datamodule=data, ckpt_path=resume, weights_only=True)
     stop.release()
     trainer.strategy.barrier()  # the first rank has written the best epoch
+    warn_of_skipped_steps(trainer)
     model.load_state_dict(checkpoints.best_weights())
     return Fitted(
         model,
@@ -146,6 +147,14 @@ def fit_epochs(config: Config, model: Verifier, data: FitSplit, folder: Path, st
         trainer.global_step,
         step,
     )
+
+
+def warn_of_skipped_steps(trainer: pl.Trainer) -> None:
+    """16-mixed leaves a step out whose gradients are no numbers, and halves the scale of the loss for the next."""
+    if trainer.precision == "16-mixed" and trainer.optimizers:
+        taken = max((int(state["step"]) for state in trainer.optimizers[0].state.values()), default=0)
+        if skipped := trainer.global_step - taken:
+            warn(f"{skipped:,} of {trainer.global_step:,} optimiser steps were skipped: gradients overflowed 16 bits")
 
 
 @contextmanager

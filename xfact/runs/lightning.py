@@ -15,6 +15,7 @@ from lightning_fabric.plugins.environments import (
     TorchElasticEnvironment,
 )
 from pytorch_lightning.callbacks import Callback
+from pytorch_lightning.plugins.precision import MixedPrecision, Precision
 from pytorch_lightning.strategies import DDPStrategy
 
 from xfact.config import OptimConfig, TrainerConfig
@@ -56,8 +57,7 @@ def make_trainer(trainer: TrainerConfig, optim: OptimConfig | None = None, **ext
         devices=trainer.devices,
         num_nodes=trainer.nodes,
         strategy=strategy(trainer),
-        plugins=[environment()],
-        precision=trainer.precision,
+        plugins=[environment(), precision(trainer)],
         max_epochs=trainer.max_epochs,
         callbacks=callbacks,
         deterministic="warn",
@@ -68,6 +68,15 @@ def make_trainer(trainer: TrainerConfig, optim: OptimConfig | None = None, **ext
         enable_model_summary=False,
         **({"logger": False} | extra),
     )
+
+
+def precision(trainer: TrainerConfig) -> Precision:
+    """As asked for, where Lightning would quietly take bf16-mixed for 16-mixed on a CPU."""
+    if trainer.precision == "32-true":
+        return Precision()
+    found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    device = "cpu" if trainer.accelerator == "cpu" or found is None else found.type
+    return MixedPrecision(trainer.precision, device)
 
 
 def strategy(trainer: TrainerConfig) -> Any:
