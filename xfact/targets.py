@@ -5,11 +5,12 @@ names it: a run's folder may come from a stranger.
 """
 
 import ast
+import hashlib
 import importlib
 import inspect
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -115,3 +116,65 @@ def _arguments(node: ast.arguments) -> dict[str, tuple[str | None, Any]]:
         for arg, value in pairs
         if arg.arg != "self"
     }
+
+
+def class_constant(target: str, name: str) -> Any:
+    """A constant that stands in the source of a class; None if none does."""
+    for item in class_node(target).body:
+        if isinstance(item, ast.Assign) and any(isinstance(one, ast.Name) and one.id == name for one in item.targets):
+            return ast.literal_eval(item.value)
+    return None
+
+
+def imported_from(node: ast.ImportFrom, module: str, file: Path | None) -> str:
+    """The whole name of the module of a `from ... import`."""
+    if not node.level:
+        return node.module or ""
+    parts = module.split(".")
+    package = parts if file is not None and file.name == "__init__.py" else parts[:-1]
+    return ".".join([*package[: len(package) - node.level + 1], *([node.module] if node.module else [])])
+
+
+def code_version(target: str) -> str:
+    """A digest of the sources of a class that is not of the suite: its module, and what that imports of its folder."""
+    module = target.rpartition(".")[0]
+    first = module_file(module)
+    assert first is not None
+    parts = module.split(".")
+    root = first.parents[len(parts) - (first.name != "__init__.py")]
+    if "site-packages" in root.parts:
+        root = root / parts[0]
+    files: set[Path] = {first}
+    waiting, seen = [module], set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen or is_own(f"{name}."):
+            continue
+        seen.add(name)
+        waiting += [name.rpartition(".")[0]] if "." in name else []
+        with suppress(UserError):
+            file = module_file(name)
+            if file is None or file.suffix != ".py" or not is_below(file, root):
+                continue
+            files.add(file)
+            waiting += imports(file, name)
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        digest.update(f"{os.path.relpath(file, root)}\0".encode() + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:12]
+
+
+def is_below(file: Path, root: Path) -> bool:
+    """Whether a file is of a folder, and not of an environment installed in it."""
+    return file.is_relative_to(root) and "site-packages" not in file.relative_to(root).parts
+
+
+def imports(file: Path, module: str) -> Iterator[str]:
+    """The modules that a source file may import."""
+    for node in ast.walk(parsed(file)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            whole = imported_from(node, module, file)
+            yield whole
+            yield from (f"{whole}.{alias.name}" for alias in node.names)

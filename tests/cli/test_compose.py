@@ -305,16 +305,16 @@ def test_the_identity_is_of_what_determines_the_result(tmp_path):
             ("split=[alpha3]",), ("logger=wandb",), ("trainer.progress=false",), ("encoder.pooling=mean",),
             ("seed=1",), ("data.exclude=[]",), ("data.exclude_what=snippets",)]  # fmt: skip
     assert len({digest(*words) for words in same}) == 1
-    other = [(), ("seed=2",), ("metadata=true",), ("data.limit=9",), ("data=claims",), ("evidence=random",),
+    other = [(), ("seed=2",), ("metadata=false",), ("data.limit=9",), ("data=claims",), ("evidence=random",),
              ("evidence=random", "evidence.within=language"), ("evidence=none",), ("evidence.num_snippets=3",),
-             ("model=attn_ea",), ("model.dropout=0.2",), ("model.max_length=100",), ("encoder.pooling=cls",),
+             ("model.scale=true",), ("model.dropout=0.2",), ("model.max_length=100",), ("encoder.pooling=cls",),
              ("encoder=mbert",), ("optim.lr=1e-4",), ("optim.batch_size=4",), ("trainer.max_epochs=9",),
              ("trainer.precision=bf16-mixed",), ("missing=none",), ("metadata_fields=[site]",),
              ("data.languages=[it]",), ("data.leave_out_languages=[it]",), ("data.leave_out_sites=[agi.it]",),
              ("data.train_rows=9",), ("data.exclude=[future_evidence]",),
              ("data.exclude=[future_evidence]", "data.exclude_what=snippets"),
              ("data.exclude=[future_evidence,rating_in_claim]",)]  # fmt: skip
-    assert len({digest(*words) for words in other}) == len(other)
+    assert len({digest("model=attn_ea", "metadata=true", *words) for words in other}) == len(other)
     names = "future_evidence,fact_check_evidence"
     assert digest(f"data.exclude=[{names}]") == digest("data.exclude=[fact_check_evidence,future_evidence]")
     assert digest("model=linear") == digest("model=linear", "optim.lr=1", "encoder=mbert")

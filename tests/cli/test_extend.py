@@ -48,6 +48,10 @@ def test_a_model_of_ones_own_trains_is_evaluated_and_predicts(tmp_path):
         done = quick(*words, f"run={run}", stdin="one\n", **given)
         assert done.returncode == 2
         assert "mine.Mine: this class is not of the suite" in done.stderr
+    (tmp_path / "code" / "mine.py").write_text(MODEL.replace("amax", "amin"))
+    said = succeed("preset=smoke", *mine, "+model.width=6", "preview=true", COLUMNS="300", **given).stdout
+    assert "missing" in said
+    assert f"the code of mine.Mine changed since {run.name}: a new run" in said
     done = quick("preset=smoke", *mine, "model.max_lenght=6", **given)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "model.max_length" in done.stderr

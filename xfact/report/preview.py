@@ -15,7 +15,7 @@ from xfact.files import read_yaml
 from xfact.report.grid import Table, rich_table, stdout_console
 from xfact.report.runs import run_folders
 from xfact.runs.result import read_result
-from xfact.runs.states import LEFT, State, counts, folder_of, state
+from xfact.runs.states import LEFT, State, changed_code, counts, folder_of, state
 from xfact.runs.train import lacking_splits, to_save
 from xfact.runs.words import bare
 
@@ -32,7 +32,10 @@ def preview(jobs: list[Config], axes: list[list[str]], at_once: int, words: str)
     line(repeated(len(jobs), len(runs), axes) or many(len(runs), "run"))
     for text in axis_lines(axes):
         line(text)
-    rows = [(one.name, name_of(folder), note(runs[folder], one)) for folder, one in states.items()]
+    rows = [
+        (one.name, name_of(folder), note(runs[folder], one) or changed_code(runs[folder], folder))
+        for folder, one in states.items()
+    ]
     line("")
     out.print(rich_table(Table("", ("state", f"run, below {jobs[0].out}", ""), rows, texts=3)))
     line("")

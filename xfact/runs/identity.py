@@ -1,7 +1,8 @@
 """A run's identity: a hash of what determines its result, and the folder that follows from it.
 
-In it: data and local encoder folders by content, inputs, model, encoder, optimiser, seed, precision. Not in it: paths,
-device, threads, test splits. What stands at its default is left out, so that a new option keeps old folders.
+In it: data, local encoder folders and the sources of a model of the user's by content, inputs, model, encoder,
+optimiser, seed, precision. Not in it: paths, device, threads, test splits, and what has no effect on this model. What
+stands at its default is left out, so that a new option keeps old folders; a new key is in it unless named here.
 """
 
 import hashlib
@@ -14,38 +15,77 @@ from xfact.config import Config, encoder_folder
 from xfact.data import politifact
 from xfact.data.corpus import Corpus
 from xfact.data.tsv import content_hash
-from xfact.targets import constructor_arguments
+from xfact.targets import class_constant, code_version, constructor_arguments, is_own
 
 DIGITS = 10
-# Of trainer: what changes weights. The others change speed, or are recorded in the result.
-TRAINER_KEYS = {"max_epochs", "precision"}
+# Of trainer: what changes speed, or is recorded in the result.
+SPEED = {"accelerator", "devices", "nodes", "threads", "num_workers", "eval_batch_size", "progress"}
+SECTIONS = {"seed", "data", "augment", "evidence", "encoder", "optim", "trainer", "model", "split"}  # each by itself
+OTHERS = {
+    "task", "out", "checkpoint", "logger", "rerun", "debug", "preview", "run", "runs", "a", "b", "definition", "input",
+    "output", "abstain", "lm", "builder", "provider", "retrieve", "passages", "fetch", "match", "sufficiency",
+    "unresolved", "given",
+}  # fmt: skip
+# Of an encoder's folder: no part of what transformers loads.
+NOT_LOADED = {".py", ".md", ".h5", ".msgpack", ".onnx", ".ot"}
 
 
 def identity(config: Config, corpus: Corpus) -> dict[str, Any]:
     """What determines the result of a run, as plain JSON."""
-    fit, data = config.split["fit"], config.data
+    fit, idle = config.split["fit"], without_effect(config)
+
+    def part(name: str, *left_out: str) -> dict[str, Any]:
+        without = {*left_out, *(key.removeprefix(f"{name}.") for key in idle if key.startswith(f"{name}."))}
+        return getattr(config, name).model_dump(exclude_defaults=True, exclude=without)
+
     parts: dict[str, Any] = {
         "seed": config.seed,
-        "data": data.model_dump(exclude_defaults=True, exclude={"source", *([] if data.exclude else ["exclude_what"])}),
+        "data": part("data", "source"),
         "files": {role: corpus.version(fit[role]) for role in ("train", "dev")},
-        "inputs": config.model_dump(include={"metadata", "metadata_fields", "missing"}, exclude_defaults=True),
-        "evidence": config.evidence.model_dump(exclude_defaults=True),
-        "model": model_identity(config.model),
+        "inputs": config.model_dump(exclude_defaults=True, exclude=SECTIONS | OTHERS | idle),
+        "evidence": part("evidence"),
+        "model": class_identity(config.model),
     }
-    if data.exclude:
+    if not is_own(fit["_target_"]):
+        parts["fit"] = class_identity(fit)
+    if "exclude" in parts["data"]:
         from xfact.data.exclusion import lists_version  # scipy, which --help need not wait for
 
         parts["checks"] = lists_version()
     if config.augment.name != "none":
         parts["augment"] = {"name": config.augment.name, "version": politifact.version(config.augment)}
     if config.uses_encoder:
-        parts["encoder"] = {"name": encoder_version(config.encoder.name), "pooling": config.encoder.pooling}
+        name = {"name": encoder_version(config.encoder.name), "pooling": config.encoder.pooling}
+        parts["encoder"] = part("encoder") | name
     if config.uses_optim:
-        parts["optim"] = config.optim.model_dump(exclude_defaults=True)
+        parts["optim"] = part("optim")
         size = config.trainer.devices * config.trainer.nodes
         parts |= {"world_size": size} if size > 1 else {}
-        parts["trainer"] = config.trainer.model_dump(include=TRAINER_KEYS, exclude_defaults=True)
+        parts["trainer"] = part("trainer", *SPEED)
     return parts
+
+
+def without_effect(config: Config) -> set[str]:
+    """The keys that change nothing for this model and these settings, dotted."""
+    idle = set() if config.metadata else {"metadata_fields", "missing"}
+    random = config.evidence.source == "random"
+    if not reads_snippets(config):
+        idle.add("evidence.num_snippets")
+        if not (config.metadata and random and config.evidence.within == "site"):  # swaps the claimant and dates too
+            idle |= {"evidence.source", "evidence.within"}
+        if config.data.exclude_what == "snippets":
+            idle.add("data.exclude")
+    elif not random:
+        idle.add("evidence.within")
+    return idle if config.data.exclude and "data.exclude" not in idle else idle | {"data.exclude_what"}
+
+
+def reads_snippets(config: Config) -> bool:
+    """Whether snippets become text for this model; one of the user's may read them in a way of its own."""
+    target = config.model["_target_"]
+    _, default = constructor_arguments(target).get("evidence", (None, False))
+    layouts = ("claim+snippets", "pairs")
+    return not is_own(target) or class_constant(target, "layout") in layouts or config.model.get("evidence", default)
 
 
 def settings(parts: dict[str, Any]) -> dict[str, Any]:
@@ -56,11 +96,12 @@ def settings(parts: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in flat.items() if key not in ("seed", "checks")}
 
 
-def model_identity(model: dict[str, Any]) -> dict[str, Any]:
-    """The class and its arguments that are not at the constructor's default."""
-    known = constructor_arguments(model["_target_"])
-    changed = {k: v for k, v in model.items() if k in known and (known[k][1] is ... or known[k][1] != v)}
-    return {"_target_": model["_target_"]} | changed
+def class_identity(section: dict[str, Any]) -> dict[str, Any]:
+    """The class, by its sources if it is not the suite's, and its arguments that are not at their default."""
+    target = section["_target_"]
+    known = constructor_arguments(target)
+    changed = {k: v for k, v in section.items() if k in known and (known[k][1] is ... or known[k][1] != v)}
+    return {"_target_": target} | ({} if is_own(target) else {"code": code_version(target)}) | changed
 
 
 def encoder_version(name: str) -> str:
@@ -69,7 +110,8 @@ def encoder_version(name: str) -> str:
     if folder is None:
         return name
     digest = hashlib.sha256()
-    for path in sorted(path for path in folder.iterdir() if path.suffix in (".json", ".safetensors", ".bin", ".model")):
+    files = (path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    for path in sorted(path for path in files if path.suffix not in NOT_LOADED):
         digest.update(f"{path.name}\0{content_hash(path)}\n".encode())
     return digest.hexdigest()
 

@@ -1,15 +1,17 @@
 """How far a run is, from its lock, its result and its checkpoints; nothing is written."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from xfact.config import Config
 from xfact.data.corpus import Corpus
 from xfact.errors import DataError
-from xfact.runs.identity import identity, run_folder, run_hash
+from xfact.runs.identity import identity, run_folder, run_hash, settings
 from xfact.runs.lock import held_by, lock_path
 from xfact.runs.result import FILE, Result, read_result
 from xfact.runs.resume import found, step_of
+from xfact.targets import is_own
 
 NAMES = ("finished", "running", "interrupted", "stopped", "failed", "unreadable", "missing")
 LEFT = ("interrupted", "stopped", "failed", "missing")  # what the same command would run
@@ -52,6 +54,22 @@ def state(folder: Path) -> State:
     if result.status == "interrupted":
         return State("interrupted", f"{last_step(folder)} ({result.error})", result)
     return State("failed", result.error or "", result)
+
+
+def changed_code(config: Config, folder: Path) -> str:
+    """A line if a run of this one's settings is there with other code of the user's model; it is kept, and is no seed
+    of the same row."""
+    if config.task == "lm" or is_own(config.model["_target_"]) or (folder / FILE).is_file():
+        return ""
+    wanted = settings(identity(config, Corpus(config.data)))
+    for file in sorted(folder.parent.glob(f"*/{FILE}")):
+        with suppress(DataError):
+            result = read_result(file.parent)
+            if result is None or result.seed != config.seed:
+                continue
+            if result.settings != wanted and result.settings | {"model.code": wanted["model.code"]} == wanted:
+                return f"the code of {config.model['_target_']} changed since {file.parent.name}: a new run"
+    return ""
 
 
 def last_step(folder: Path) -> str:

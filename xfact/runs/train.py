@@ -20,11 +20,12 @@ from xfact.evaluation.record import SplitScore
 from xfact.files import write_text
 from xfact.runs.devices import needs_group, rank, run_group, take_devices, world_size
 from xfact.runs.evaluate import alone, asked_splits, load_model, score_splits, scored, training_claims
-from xfact.runs.identity import identity, run_folder, run_hash, settings
+from xfact.runs.identity import identity, run_folder, run_hash, settings, without_effect
 from xfact.runs.lock import lock_path, only_one
 from xfact.runs.loggers import Loggers, opened
 from xfact.runs.result import Result, Rows, read_result, versions, write_result
 from xfact.runs.signals import Interrupted, Stop
+from xfact.runs.states import changed_code
 from xfact.runs.threads import jobs_at_once
 from xfact.runs.words import this_command
 from xfact.screen import mute, name_job, say, warn
@@ -56,6 +57,8 @@ def train(config: Config) -> Path:
         keep_aside(folder, Path(config.out).absolute())
     with nullcontext() if rank() else only_one(lock_path(folder)), Stop() as stop:
         result = read_result(folder)
+        if line := changed_code(config, folder):
+            warn(line)
         if result is not None and result.status == "finished" and not config.rerun:
             result = result if rank() else add_splits(config, corpus, folder, result, splits)
             say(f"finished already: {folder}")
@@ -158,7 +161,7 @@ def train_and_test(
     say(f"run {folder}")
     result.threads = lightning.prepare(config.seed, config.trainer.threads or result.threads or None)
     inputs = make_inputs(config, corpus, store.model_class(config.model["_target_"], config.named).layout)
-    warn_without_effect(config, inputs.layout)
+    warn_without_effect(config)
     fitted = fit(config, inputs, folder, stop, loggers)
     data, model = fitted.data, fitted.model
     result.train, result.dev_rows = rows(data.train.report), rows(data.dev.report)
@@ -294,11 +297,10 @@ def card(config: Config, result: Result, train_claims: list[Any], labels: list[s
     )
 
 
-def warn_without_effect(config: Config, layout: str) -> None:
+def warn_without_effect(config: Config) -> None:
     """A line for each group that the user set and the model does not read."""
-    snippets = layout in ("claim+snippets", "pairs") or config.model.get("evidence")
-    swapped = config.metadata and config.evidence.source == "random" and config.evidence.within == "site"
-    reads = {"encoder": config.uses_encoder, "optim": config.uses_optim, "evidence": snippets or swapped}
+    evidence = "evidence.source" not in without_effect(config)
+    reads = {"encoder": config.uses_encoder, "optim": config.uses_optim, "evidence": evidence}
     for group, read in reads.items():
         if config.is_given(group) and not read:
             warn(f"{group} has no effect on model={config.model_name}")
