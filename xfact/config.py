@@ -293,6 +293,7 @@ class ProviderConfig(Section):
     name: Literal["google", "brave", "serpapi", "searxng", "bm25"]
     asked: int = Field(10, ge=1, le=200, strict=True)  # results for a claim, before any is left out
     before: Literal["none", "claim_date", "review_date"] = "none"
+    language: Literal["claim", "none"] = "claim"  # the search is in the claim's language and its country
     url: str | None = None  # of the API
     per_second: float = Field(1.0, gt=0)  # requests
     concurrent: int = Field(1, ge=1, strict=True)  # requests at once
@@ -308,6 +309,7 @@ class RetrieveConfig(Section):
 
     k: int = Field(SNIPPETS, ge=1, strict=True)
     own_site: Literal["drop", "keep"] = "drop"  # results of the site that reviewed the claim
+    fact_checkers: Literal["drop", "keep"] = "drop"  # results of the other sites of data/fact_checkers.txt
     pages: bool = False  # read the pages themselves: a passage of each is the snippet
 
 

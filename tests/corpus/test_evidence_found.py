@@ -14,7 +14,7 @@ from xfact.config import Config, PassagesConfig, ProviderConfig, RetrieveConfig
 from xfact.corpus.apis import Hit, Query
 from xfact.corpus.bm25 import FolderSearch
 from xfact.corpus.dates import day_of
-from xfact.corpus.documents import read_documents
+from xfact.corpus.documents import html_document, read_documents
 from xfact.corpus.evidence import NO_DATE, NO_SITE, Evidence, Found, is_of_site
 from xfact.corpus.pages import Pages
 from xfact.corpus.passages import overlap
@@ -81,6 +81,51 @@ def test_the_own_site_is_left_out_and_counted():
     assert links(found(one)) == ["https://notcheck.example"]
     assert one.counts["of the claim's own site"] == 2
     assert len(found(evidence(search, own_site="keep"))) == 3
+
+
+def test_other_fact_checkers_are_left_out_unless_kept():
+    links_given = ("https://www.snopes.com/a", "https://news.example/a", "https://check.example/a")
+    search = Given(*map(hit, links_given))
+    one = evidence(search)
+    assert links(found(one)) == ["https://news.example/a"]
+    assert one.counts == {"of another fact-checking site": 1, "of the claim's own site": 1}
+    assert links(found(evidence(search, fact_checkers="keep"))) == list(links_given[:2])
+    own = evidence(Given(hit("https://snopes.com/a")), own_site="keep")
+    assert len(found(own, site="snopes.com")) == 1
+
+
+def test_the_day_in_an_address_is_the_results_if_nothing_else_says_one():
+    given = [
+        hit("https://a.example/2020/04/01/x"),
+        hit("https://a.example/2020/01/01/x"),
+        hit("https://a.example/2020/x"),
+    ]
+    one = evidence(Given(*given), before="claim_date")
+    assert [result.hit.date for result in found(one)] == ["2020-01-01", ""]
+    assert (one.counts["not from before the date"], one.counts["without a date, kept"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "day"),
+    [
+        ("", "<p>Nel 2015, il 3 gennaio, il sindaco disse. Copyright 2024</p><footer>© 2024-01-01</footer>", ""),
+        ("<script>var updated = '2025-06-01'; x = {validUntil: '2031-01-31'}</script>", "", ""),
+        ('<script type="application/ld+json">{"@type": "Offer", "validUntil": "2024-01-31"}</script>', "", ""),
+        ('<script type="application/ld+json">{"@type": "Event", "datePublished": "2024-01-31"}</script>', "", ""),
+        ('<script type="application/ld+json">{"@graph": [{"@type": ["NewsArticle"], '
+         '"datePublished": "2020-02-03T10:00"}]}</script>', "", "2020-02-03"),
+        ('<meta property="article:published_time" content="2020-02-03T10:00:00Z">', "", "2020-02-03"),
+        ('<meta property="article:modified_time" content="2020-02-03T10:00:00Z">', "", ""),
+        ('<meta name="Date" content="3 Feb 2020">', "", "2020-02-03"),
+        ('<meta name="date" content="2999-02-03">', "", ""),
+        ("", '<time datetime="2020-02-04">4</time><time pubdate datetime="2020-02-03">3</time>', "2020-02-03"),
+    ],
+)  # fmt: skip
+def test_a_page_has_the_day_that_its_metadata_says_and_no_other(head, body, day):
+    content = (
+        f"<html><head>{head}</head><body><article><p>{'A text about a bridge. ' * 20}</p>{body}</article></body></html>"
+    )
+    assert html_document(content, "a.html").date == day
 
 
 def test_a_claim_that_names_no_site_is_counted():

@@ -65,7 +65,7 @@ ANSWERS = {
              "engine": "mojeek", "publishedDate": "2020-03-01T00:00:00", "score": 1.0, "category": "general"},
             {"url": "https://news.example/2", "title": "Another", "content": "Closed.", "publishedDate": None},
         ],
-        "answers": [], "infoboxes": [], "suggestions": [], "unresponsive_engines": [],
+        "answers": [], "infoboxes": [], "suggestions": [], "unresponsive_engines": [["bing", "timeout"]],
     },
 }  # fmt: skip
 
@@ -242,6 +242,58 @@ def test_a_search_without_an_answer_is_counted_and_asked_for_again(tmp_path):
         found, web = search(provider(site, "serpapi"), tmp_path, *queries)
         assert [len(hits) for hits in found] == [2] * 4
         assert (web.counts["asked"], web.counts["cached"]) == (3, 1)
+
+
+def test_a_metasearch_whose_engines_gave_no_answer_is_asked_again(tmp_path):
+    empty = {"results": [], "unresponsive_engines": [["google", "CAPTCHA"], ["bing", "timeout"]]}
+    with serve(search=replies("searxng", Answer(json.dumps(empty).encode()))) as site:
+        found, web = search(provider(site, "searxng"), tmp_path, DAY)
+        assert (found, web.failed) == ([[]], {"no result, and some of its engines gave no answer": 1})
+        found, web = search(provider(site, "searxng"), tmp_path, DAY)
+        assert (len(found[0]), web.counts["asked"]) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "expected"),
+    [
+        ("google", "hi", {"hl": "hi", "gl": "in"}),
+        ("google", "pt", {"hl": "pt"}),
+        ("serpapi", "tr", {"hl": "tr", "gl": "tr"}),
+        ("brave", "no", {"search_lang": "nb", "country": "NO"}),
+        ("brave", "ka", {"country": "ALL"}),
+        ("brave", "pt", {"country": "ALL"}),
+        ("searxng", "ta", {"language": "ta"}),
+        ("google", "None", {}),
+        ("google", "", {}),
+    ],
+)
+def test_a_search_is_in_the_claims_language_and_its_country(name, language, expected, tmp_path):
+    keys = {"hl", "gl", "search_lang", "country", "language"}
+    with serve(search=replies(name)) as site:
+        search(provider(site, name), tmp_path, Query("a bridge", language=language))
+        search(provider(site, name, language="none"), tmp_path, Query("a bridge", language=language))
+        sent = [{key: value for key, value in one.query.items() if key in keys} for one in site.asked]
+        assert sent == [expected, {}] if expected else [{}]
+
+
+def test_options_stand_before_the_claims_language(tmp_path):
+    with serve(search=replies("google")) as site:
+        search(provider(site, "google", options={"gl": "us"}), tmp_path, Query("a bridge", language="hi"))
+        assert (site.asked[0].query["gl"], site.asked[0].query["hl"]) == ("us", "hi")
+
+
+def test_a_key_that_a_server_echoes_is_in_no_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("SERPAPI_API_KEY", "s/secret key")
+
+    def echo(request: Request) -> Answer:
+        link = "https://news.example/?api_key=s%2Fsecret+key"
+        one = {"title": "for s/secret key", "link": link, "snippet": "s%2Fsecret%20key"}
+        return Answer(json.dumps({"organic_results": [one]}).encode())
+
+    with serve(search=echo) as site:
+        found, _ = search(provider(site, "serpapi"), tmp_path, DAY)
+    assert found[0][0].link == "https://news.example/?api_key=SERPAPI_API_KEY"
+    assert b"secret" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
 def test_so_many_failures_in_a_row_end_the_asking(tmp_path):

@@ -19,6 +19,17 @@ from xfact.corpus.dates import day_of
 LEADING_DATE = re.compile(r"([A-Z][a-z]{2} \d{1,2}, \d{4})\s+(?:\.\.\.|…|—|-)")  # of Google's snippets
 PUBLISHED = ("article:published_time", "og:published_time", "datepublished", "date", "pubdate", "dc.date")  # meta tags
 FIRST_DAY = date(1970, 1, 1)
+# The country of a language that is one country's above all; Arabic, Bengali, French, Portuguese, Russian, Spanish and
+# Albanian are spoken, and checked, in several.
+COUNTRY = {
+    "az": "AZ", "de": "DE", "fa": "IR", "gu": "IN", "hi": "IN", "id": "ID", "it": "IT", "ka": "GE", "mr": "IN",
+    "nl": "NL", "no": "NO", "pa": "IN", "pl": "PL", "ro": "RO", "si": "LK", "sr": "RS", "ta": "IN", "tr": "TR",
+}  # fmt: skip
+# What Brave's API knows of these; with another value it gives no answer.
+BRAVE_LANGUAGES = {
+    "ar", "bn", "de", "en", "es", "fr", "gu", "hi", "it", "mr", "nl", "no", "pa", "pl", "ro", "ru", "sr", "ta", "tr",
+}  # fmt: skip
+BRAVE_COUNTRIES = {"DE", "ID", "IN", "IT", "NL", "NO", "PL", "TR"}
 
 
 @dataclass(frozen=True)
@@ -38,6 +49,7 @@ class Query:
 
     text: str
     before: date | None = None
+    language: str = ""  # of the claim, if the search is to be in it
 
     @property
     def last_day(self) -> date | None:
@@ -61,6 +73,11 @@ class Api(ABC):
     @abstractmethod
     def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
         """Of the request's address."""
+
+    def locale(self, language: str) -> dict[str, str]:
+        """Parameters for a search in this language, and in its country if it has one: Google's hl and gl."""
+        country = COUNTRY.get(language, "").lower()
+        return {"hl": language} | ({"gl": country} if country else {})
 
     def headers(self, keys: Mapping[str, str]) -> dict[str, str]:
         """Of the request."""
@@ -100,6 +117,11 @@ class Brave(Api):
             found["freshness"] = f"{FIRST_DAY}to{query.last_day}"
         return found | {"text_decorations": "false"}
 
+    def locale(self, language: str) -> dict[str, str]:
+        country = COUNTRY.get(language, "")
+        found = {"country": country if country in BRAVE_COUNTRIES else "ALL"}  # without it: the United States
+        return found | ({"search_lang": {"no": "nb"}.get(language, language)} if language in BRAVE_LANGUAGES else {})
+
     def headers(self, keys: Mapping[str, str]) -> dict[str, str]:
         return {"X-Subscription-Token": keys["BRAVE_API_KEY"]}
 
@@ -134,7 +156,12 @@ class Searxng(Api):
     def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
         return {"q": query.text, "format": "json", "pageno": str(page + 1)}
 
+    def locale(self, language: str) -> dict[str, str]:
+        return {"language": language}
+
     def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
+        if answer.get("unresponsive_engines") and not answer.get("results"):
+            raise ApiError("no result, and some of its engines gave no answer")
         return [hit(one, "url", "content", one.get("publishedDate")) for one in objects(answer.get("results"))]
 
 

@@ -14,7 +14,7 @@ from xfact.data.normalise import terms
 from xfact.errors import DataError
 from xfact.screen import say
 
-FORMAT = 2
+FORMAT = 3
 BEGINNING = 60  # words
 CARD = "card.json"
 

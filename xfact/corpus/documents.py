@@ -10,13 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xfact.corpus.apis import PUBLISHED
 from xfact.corpus.body import decoded
+from xfact.corpus.claimreview import Rejected, json_ld, loads
 from xfact.corpus.dates import day_of
 from xfact.errors import UserError
 from xfact.files import files_below, readable
 
 HTML = (".html", ".htm")
 SUFFIXES = (".txt", *HTML, ".jsonl")
+NAMED = ("property", "name", "itemprop")  # where a meta tag has its name
+ARTICLES = ("Article", "Posting", "WebPage", "ClaimReview", "Report")  # the ends of schema.org's types
 TITLE = 100  # characters of a first line that is taken for a title
 
 
@@ -85,7 +89,42 @@ def html_document(content: str, place: str, address: str | None = None) -> Docum
     if found is None:
         return Document("", place, "")
     own = found.url if address is None and str(found.url or "").startswith("http") else place
-    return Document(found.title or "", own, found.text or "", iso(found.date))
+    return Document(found.title or "", own, found.text or "", published(content))
+
+
+def published(content: str) -> str:
+    """The day of publication that a page's metadata says, as ISO: meta tags, JSON-LD of an article, a `time` marked as
+    it. "" if they do not: a date in the text, a copyright or a script may be any day."""
+    from trafilatura import load_html
+
+    tree = load_html(content)
+    if tree is None:
+        return ""
+    said = {name: tag.get("content") for tag in tree.iter("meta") for name in map(tag.get, NAMED) if name}
+    said = {name.lower(): text for name, text in said.items()}
+    times = [tag for tag in tree.iter("time") if tag.get("itemprop") == "datePublished" or "pubdate" in tag.attrib]
+    days = [said.get(name) for name in PUBLISHED]
+    days += [day for block in json_ld(content) for day in article_days(block)]
+    days += [tag.get("datetime") for tag in times]
+    return next(filter(None, map(iso, days)), "")
+
+
+def article_days(block: str) -> Iterator[str]:
+    """`datePublished` of the articles and pages in a JSON-LD block."""
+    try:
+        waiting = [loads(block)[0]]
+    except Rejected:
+        return
+    while waiting:
+        one = waiting.pop(0)
+        if isinstance(one, list):
+            waiting += one
+        elif isinstance(one, dict):
+            kinds = one.get("@type")
+            for kind in kinds if isinstance(kinds, list) else [kinds]:
+                if str(kind).endswith(ARTICLES) and isinstance(one.get("datePublished"), str):
+                    yield one["datePublished"]
+            waiting.append(one.get("@graph"))
 
 
 def read_lines(path: Path, place: str) -> Iterator[Document]:

@@ -13,7 +13,8 @@ from xfact.corpus.dates import day_of
 from xfact.corpus.pages import Pages
 from xfact.corpus.passages import Scores, best
 from xfact.corpus.search import Search
-from xfact.data.fact_checkers import host_and_path
+from xfact.data.dates import link_date
+from xfact.data.fact_checkers import fact_checker, host_and_path
 from xfact.schema import Claim
 
 NO_DATE = "have no date that can be read: none of their results was left out for its date"
@@ -55,7 +56,7 @@ class Evidence:
         before = self.before(claim)
         if self.retrieve.own_site == "drop" and not domain_of(claim.site):
             self.unknown[NO_SITE] += 1
-        hits = await self.search.hits(Query(claim.claim, before))
+        hits = await self.search.hits(Query(claim.claim, before, claim.language.strip()))
         candidates = iter([hit for hit in self.distinct(hits) if self.may_be(hit, claim, before)])
         found: list[Found] = []
         while len(found) < self.retrieve.k and (some := list(islice(candidates, self.retrieve.k - len(found)))):
@@ -83,13 +84,18 @@ class Evidence:
             elif hit.link in first:
                 self.counts["repeated"] += 1
             else:
-                first[hit.link] = hit
+                first[hit.link] = dated(hit)
         return list(first.values())
 
     def may_be(self, hit: Hit, claim: Claim, before: date | None) -> bool:
         """Whether a result may be evidence, as far as is known of it."""
-        if self.retrieve.own_site == "drop" and is_of_site(hit.link, claim.site):
-            self.counts["of the claim's own site"] += 1
+        reason = ""
+        if is_of_site(hit.link, claim.site):
+            reason = "of the claim's own site" if self.retrieve.own_site == "drop" else ""
+        elif self.retrieve.fact_checkers == "drop" and fact_checker(hit.link):
+            reason = "of another fact-checking site"
+        if reason:
+            self.counts[reason] += 1
             return False
         return self.in_time(hit, before)
 
@@ -116,6 +122,12 @@ class Evidence:
         passage = best(claim.claim, text, self.passages.words, self.passages.per_page, self.scores)
         self.counts["pages that say nothing of the claim"] += passage is None
         return Found(replace(hit, text=None), passage)
+
+
+def dated(hit: Hit) -> Hit:
+    """A result of no known day with that in its address (/2020/05/17/), if there is one."""
+    found = link_date(hit.link) if not hit.date and "://" in hit.link else None
+    return replace(hit, date=found.first.isoformat()) if found and found.first == found.last else hit
 
 
 def domain_of(site: str) -> str:

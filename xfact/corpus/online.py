@@ -78,7 +78,7 @@ def search(address: str, settings: FetchConfig) -> Iterator[tuple[str, list[str]
 
     async def ask(place: str) -> str:
         async with Fetcher(settings, robots=False) as web:
-            return (await web.fetch(place, {"X-Goog-Api-Key": key})).text
+            return (await web.fetch(place, {"X-Goog-Api-Key": key})).text.replace(key, KEY)  # if it is echoed
 
     place = address
     for _ in range(PAGES):

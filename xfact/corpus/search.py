@@ -4,11 +4,12 @@ import asyncio
 import hashlib
 import json
 import os
+import re
 from collections import Counter, defaultdict
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, quote_plus, urlencode, urlsplit
 
 from xfact.config import FetchConfig, ProviderConfig
 from xfact.corpus.apis import APIS, Api, ApiError, Hit, Query
@@ -61,7 +62,7 @@ class WebSearch:
 
     async def hits(self, query: Query) -> list[Hit]:
         """As many results as `provider.asked`, from what is kept or from the API."""
-        query = Query(cut(query.text, self.api), query.before)
+        query = replace(query, text=cut(query.text, self.api))
         found: list[Hit] = []
         if not query.text:
             return found
@@ -80,7 +81,7 @@ class WebSearch:
                 self.counts["cached"] += 1
                 return [Hit(**one) for one in kept["hits"]]
             try:
-                hits = self.api.hits(await self._ask(query, page))
+                hits = [self._keyless(hit) for hit in self.api.hits(await self._ask(query, page))]
             except (Refused, ApiError) as error:
                 self._fail(error)
                 return None
@@ -91,14 +92,14 @@ class WebSearch:
 
     def _request(self, query: Query, page: int) -> str:
         """What decides an answer, without the keys, as a digest."""
-        named = self.api.parameters(query, page, dict.fromkeys(self.keys, ""))
+        named = self._locale(query) | self.api.parameters(query, page, dict.fromkeys(self.keys, ""))
         decisive = [self.provider.name, self.url, sorted(named.items()), sorted(self.provider.options.items())]
         return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
 
     async def _ask(self, query: Query, page: int) -> Any:
         """An answer's JSON."""
         options = {name: str(value) for name, value in self.provider.options.items()}
-        parameters = options | self.api.parameters(query, page, self.keys)
+        parameters = self._locale(query) | options | self.api.parameters(query, page, self.keys)
         headers = {"Accept": "application/json"} | self.api.headers(self.keys)
         found = await self.fetcher.fetch(f"{self.url}?{urlencode(parameters)}", headers)
         try:
@@ -109,9 +110,19 @@ class WebSearch:
             raise ApiError("no JSON object")
         return answer
 
+    def _locale(self, query: Query) -> dict[str, str]:
+        """Parameters for the claim's language, if the provider is to be asked in it and it is a code."""
+        wanted = self.provider.language == "claim" and re.fullmatch("[a-z]{2}", query.language)
+        return self.api.locale(query.language) if wanted else {}
+
+    def _keyless(self, hit: Hit) -> Hit:
+        """A result in which a server that echoes its request has put no key."""
+        texts = {name: self._without_keys(getattr(hit, name)) for name in ("title", "link", "snippet")}
+        return replace(hit, **texts)
+
     def _fail(self, error: Refused | ApiError) -> None:
         """Count a search without an answer; one that no other will better ends the asking, and so do many in a row."""
-        reason = self._without_keys(str(error))
+        reason = self._without_keys(str(error))[:SHOWN]
         place = f"provider.url={self.url}"
         if isinstance(error, Refused) and error.status in (401, 403):
             raise UserError(f"{place}: {reason}; {self._hint()}")
@@ -129,8 +140,9 @@ class WebSearch:
 
     def _without_keys(self, text: str) -> str:
         for name, value in self.keys.items():
-            text = text.replace(value, name)
-        return text[:SHOWN]
+            for written in (value, quote(value), quote(value, safe=""), quote_plus(value)):
+                text = text.replace(written, name)
+        return text
 
 
 def api_settings(provider: ProviderConfig, fetch: FetchConfig) -> FetchConfig:
