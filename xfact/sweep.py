@@ -40,6 +40,8 @@ class Sweep(Callback):
                 keep_first_row(config)
             configs = [checked(plain, overrides) for plain, overrides in jobs(config)]
             folders = [folder_of(one) if one.task in RUNS else number for number, one in enumerate(configs)]
+            if not any(one.preview for one in configs):
+                check_all(configs)
             if any(one.task == "status" for one in configs):
                 raise UserError("task=status is without -m; a sweep's own words and preview=true show how far it is")
         except (UserError, HydraException, OmegaConfBaseException) as error:
@@ -52,6 +54,18 @@ class Sweep(Callback):
         same = [number for number, folder in enumerate(folders) if firsts[folder] != number]
         os.environ[PLAN] = json.dumps({"jobs": len(configs), "same": same})
         announce(config, configs, len(firsts), at_once)
+
+
+def check_all(configs: list[Config]) -> None:
+    """What the jobs will read is read and checked, what several read once."""
+    from xfact.runs.checked import check_files
+
+    seen = set()
+    for config in configs:
+        same = config.model_dump_json(exclude={"seed", "optim", "trainer", "checkpoint", "logger", "metadata", "out"})
+        if same not in seen:
+            check_files(config)
+            seen.add(same)
 
 
 def announce(config: DictConfig, configs: list[Config], runs: int, at_once: int) -> None:

@@ -84,11 +84,11 @@ async def find(config: Config, provider: ProviderConfig, jobs: list[Job]) -> Evi
     from xfact.corpus.passages import overlap, scorer
 
     cache = Path(config.out) / ".cache" / "retrieve"
-    search = search_of(config, provider, cache)
     reads = provider.name == "bm25" or config.retrieve.pages
     if config.is_given("passages") and not reads:
         warn("passages: of no effect without retrieve.pages=true")
     scores = scorer(config) if reads else overlap
+    search = search_of(config, provider, cache)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(search)
         pages = None

@@ -86,6 +86,7 @@ def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig,
     languages, ratings = (read_answers(form, getattr(builder, form.option)) for form in (LANGUAGES, RATINGS))
     old_rows, old_splits = earlier(builder.previous)
     searched = evidence_of(builder.evidence)
+    embedder = encoder_of(builder.near_encoder)
     crawl, steps = Crawl(), []
 
     def then(step: Step[Record]) -> list[Record]:
@@ -105,12 +106,8 @@ def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig,
     rows = then(xfact_steps.sources(rows, old_rows, builder.max_label_share, builder.min_examples))
     rows = [*old_rows, *rows]
     groups = near_groups(rows, builder.near)
-    if builder.near_encoder:
-        from xfact.models.embed import new_embedder
-
-        groups = near_in_meaning(
-            new_embedder(builder.near_encoder)([one.claim for one in rows]), groups, builder.near_cosine
-        )
+    if embedder is not None:
+        groups = near_in_meaning(embedder([one.claim for one in rows]), groups, builder.near_cosine)
     old_pools = {(one.language, one.site): pool_of_split(old_splits[one.key]) for one in old_rows}
     pools = pools_of(rows, builder.train_languages, builder.min_in_domain, old_pools)
     last, splits = assign(rows, groups, pools, old_splits, seed, builder.before)
@@ -126,6 +123,15 @@ def near_groups(rows: Sequence[Record], threshold: float) -> list[int]:
     groups = near_duplicates([normalised(one.claim, one.language) for one in rows], threshold)
     _, first = np.unique(groups, return_index=True)
     return [int(number) for number in first[groups]]
+
+
+def encoder_of(name: str | None) -> Any:
+    """The embedder of builder.near_encoder; None without one."""
+    if name is None:
+        return None
+    from xfact.models.embed import new_embedder
+
+    return new_embedder(name)
 
 
 def earlier(place: str | None) -> tuple[list[Record], dict[str, str]]:

@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Literal
 
 from xfact.config import PACKAGE, DataConfig
 from xfact.data import hub
-from xfact.data.tsv import content_hash, read_tsv
+from xfact.data.tsv import content_hash, rows_of
 from xfact.errors import DataError, UserError
 from xfact.schema import OFFICIAL_ROWS, SWALLOWED_ROWS, Claim
 from xfact.screen import say, warn
@@ -101,15 +101,23 @@ class Corpus:
         return self.is_hub and hub.has(self.folder, file)
 
     def lack(self, file: str, role: Role = "test") -> str | None:
-        """Why there is no row of this file: it is not there, or the filters leave none; None if there are rows."""
+        """Why there is no row of this file: it is not there or empty, or the filters leave none; None if there are.
+
+        All of the file is read and checked: DataError for a row that is not what the format says.
+        """
         if not self.has(file):
             return f"data.source={self.data.source} has no {file}"
+        rows = self.rows(file, Counter())
+        if not rows:
+            return f"{file} of data.source={self.data.source} has no row"
+        if role == "train":
+            self.check_left_out(file, rows)
         keys = ["languages", "sites", "labels", "exclude"]
         keys += [] if role == "test" else ["leave_out_languages", "leave_out_sites"]
         filters = [key for key in keys if getattr(self.data, key) is not None]
         if not filters:
             return None
-        claims = self.passing(self.rows(file, Counter()), Counter(), role)
+        claims = self.passing(rows, Counter(), role)
         while part := list(islice(claims, LOOK)):  # the first rows tell, as a rule: checks of all take seconds
             if list(self.checked(part, Counter(), Counter())):
                 return None
@@ -128,19 +136,19 @@ class Corpus:
         """The error for a file that the source lacks."""
         return UserError(f"{file}: no such file in data.source={self.data.source}, nor from the working folder")
 
-    def rows(self, file: str, dropped: Counter[str]) -> Iterator[Claim]:
-        """Checked rows of a file, before any filter."""
+    def rows(self, file: str, dropped: Counter[str]) -> Sequence[Claim]:
+        """Checked rows of a file, before any filter; parsed once in a process."""
         path = self.path(file)
         if path is not None:
-            return read_tsv(path, dropped, self.data.bad_rows)
+            return rows_of(path, dropped, self.data.bad_rows)
         if self.is_hub and hub.has(self.folder, file):
-            return hub.read(self.folder, file, dropped, self.data.bad_rows)
+            return hub.rows_of(self.folder, file, dropped, self.data.bad_rows)
         raise self.absent(file)
 
     def read(self, file: str, role: Role = "test") -> tuple[list[Claim], FileReport]:
         """Kept claims in file order and the report of what was left out and why."""
         dropped: Counter[str] = Counter()
-        claims = list(self.rows(file, dropped))
+        claims = self.rows(file, dropped)
         report = FileReport(file, self.version(file), rows=len(claims) + sum(dropped.values()))
         report.counts = check_counts(
             file, report.rows - dropped["empty line"], official=self.data.source not in EMBEDDED
@@ -192,7 +200,7 @@ class Corpus:
             else:
                 yield claim
 
-    def check_left_out(self, file: str, claims: list[Claim]) -> None:
+    def check_left_out(self, file: str, claims: Sequence[Claim]) -> None:
         """UserError for a language or source to leave out of train that train has not: the run would be another."""
         places = {
             "leave_out_languages": {claim.language.strip() for claim in claims},

@@ -51,6 +51,23 @@ def version(folder: Path | None, file: str) -> str:
     return digest.hexdigest()[:16]
 
 
+def rows_of(folder: Path | None, file: str, dropped: Counter[str], bad_rows: BadRows) -> list[Claim]:
+    """`read` as a list, which is kept: a subset is parsed once in a process while its files stay the same."""
+    files = () if folder is None else tuple((path, path.stat()) for path in shards(folder, SUBSETS[file]))
+    version = tuple((path, stat.st_mtime_ns, stat.st_size) for path, stat in files)
+    claims, left_out = _rows_of(folder, file, bad_rows, version)
+    dropped.update(left_out)
+    return claims
+
+
+@functools.lru_cache(maxsize=16)
+def _rows_of(
+    folder: Path | None, file: str, bad_rows: BadRows, version: tuple[Any, ...]
+) -> tuple[list[Claim], Counter[str]]:
+    dropped: Counter[str] = Counter()
+    return list(read(folder, file, dropped, bad_rows)), dropped
+
+
 def read(folder: Path | None, file: str, dropped: Counter[str], bad_rows: BadRows = "error") -> Iterator[Claim]:
     """Claims of a subset in file order, with ids `<subset>:<row from 1>`.
 

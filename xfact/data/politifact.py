@@ -29,15 +29,23 @@ SNIPPET_LINES = 10  # what follows in a snippets file is noise
 def read(augment: AugmentConfig, dropped: Counter[str], bad_rows: BadRows = "error") -> list[Claim]:
     """PolitiFact's claims in file order; a row that is not among them is counted in `dropped` under why.
 
-    A bad row raises DataError with file, line and value, or with bad_rows="drop" is counted by kind.
+    A bad row raises DataError with file, line and value, or with bad_rows="drop" is counted by kind. The files are
+    parsed once in a process while they stay the same.
     """
-    folder = source(augment)
+    claims, left_out = _read(source(augment), version(augment), bad_rows)
+    dropped.update(left_out)
+    return claims
+
+
+@functools.lru_cache(maxsize=4)
+def _read(folder: Path, version: str, bad_rows: BadRows) -> tuple[list[Claim], Counter[str]]:
+    dropped: Counter[str] = Counter()
     reader = read_authors if is_authors(folder) else read_multifc
     claims = reader(folder, dropped, bad_rows)
     if not claims:
         left_out = ", ".join(f"{n:,} {why}" for why, n in sorted(dropped.items())) or "the files are empty"
         raise DataError(f"augment.source={folder}: no English claim of PolitiFact is in it (left out: {left_out})")
-    return claims
+    return claims, dropped
 
 
 def version(augment: AugmentConfig) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from xfact.config import encoder_folder
-from xfact.errors import UserError
+from xfact.errors import DataError, UserError
 from xfact.files import temporary
 from xfact.progress import bars
 from xfact.screen import warn
@@ -172,6 +172,22 @@ def load_tokenizer(name: str) -> Any:
         return AutoTokenizer.from_pretrained(encoder_folder(name) or name)
     except (OSError, ValueError) as error:
         raise encoder_absent(name, error) from None
+
+
+def check_encoder(name: str) -> None:
+    """DataError for a file of a local encoder that is cut off or no JSON, before anything heavy is imported."""
+    folder = encoder_folder(name)
+    for path in sorted(folder.iterdir()) if folder is not None else ():
+        try:
+            if path.suffix == ".json":
+                json.loads(path.read_text(encoding="utf-8"))
+            elif path.suffix == ".safetensors":
+                from safetensors import safe_open
+
+                with safe_open(path, "numpy"):  # its head, and whether the file is as long as that says
+                    pass
+        except Exception as error:  # safetensors' own is no ValueError
+            raise DataError(f"{path}: cannot be read ({str(error).splitlines()[0]}); get the encoder anew") from None
 
 
 def encoder_absent(name: str, error: Exception) -> UserError:

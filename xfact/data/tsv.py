@@ -7,7 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import IO, Literal, cast
 
@@ -120,6 +120,20 @@ def check_header(path: Path, header: str) -> None:
     for position, (found, expected) in enumerate(zip(names, COLUMNS, strict=True), start=1):
         if found.casefold() != expected.casefold():
             raise DataError(f"{path}:1: column {position} is {found!r} where {expected!r} is expected")
+
+
+def rows_of(path: Path, dropped: Counter[str], bad_rows: BadRows) -> list[Claim]:
+    """`read_tsv` as a list, which is kept: a file is parsed once in a process while it stays the same."""
+    stat = path.stat()
+    claims, left_out = _rows_of(path, bad_rows, stat.st_mtime_ns, stat.st_size)
+    dropped.update(left_out)
+    return claims
+
+
+@lru_cache(maxsize=16)
+def _rows_of(path: Path, bad_rows: BadRows, *version: int) -> tuple[list[Claim], Counter[str]]:
+    dropped: Counter[str] = Counter()
+    return list(read_tsv(path, dropped, bad_rows)), dropped
 
 
 def read_tsv(

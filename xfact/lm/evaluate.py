@@ -43,6 +43,7 @@ def evaluate(config: Config) -> Path:
     from xfact.runs.train import keep_aside
 
     lm = settings.checked(config)
+    settings.check_files(config)
     folder = settings.folder_of(config)
     if quiet(config):
         os.environ["TQDM_DISABLE"] = "1"  # read when a library first imports tqdm

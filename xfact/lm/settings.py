@@ -7,10 +7,11 @@ from typing import Any
 
 from xfact.config import Config, DataConfig, LmConfig
 from xfact.data.corpus import Corpus
+from xfact.data.tokens import check_encoder
 from xfact.data.tsv import content_hash
 from xfact.errors import UserError
 from xfact.lm import veryfit
-from xfact.lm.datasets import veryfit_prompt, xfact_corpus
+from xfact.lm.datasets import veryfit_items, veryfit_prompt, xfact_corpus
 from xfact.lm.prompts import Prompt, read_prompt
 from xfact.runs.identity import run_hash
 from xfact.schema import OFFICIAL
@@ -66,6 +67,20 @@ def data_file(lm: LmConfig) -> tuple[str, str]:
     if lack := corpus.lack(file):
         raise UserError(lack)
     return file, corpus.version(file)
+
+
+def check_files(config: Config) -> None:
+    """UserError or DataError for what will be read and cannot: rows asked, examples, a model's own data, its folder."""
+    lm = checked(config)
+    data_file(lm)
+    if lm.benchmark == "veryfit":
+        veryfit_items(lm.subset, lm.data, lm.limit)  # type: ignore[arg-type]
+    train = [corpus_of(lm)] if lm.benchmark == "xfact" and lm.shots else []
+    train += [Corpus(DataConfig(source=lm.trained_on))] if lm.trained_on else []
+    for corpus in train:
+        if lack := corpus.lack(OFFICIAL["train"][0], "train"):
+            raise UserError(lack)
+    check_encoder(lm.model)
 
 
 def chats(lm: LmConfig) -> bool:

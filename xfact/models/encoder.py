@@ -12,7 +12,7 @@ from transformers import AutoConfig, AutoModel
 
 from xfact.config import encoder_folder, usable_positions
 from xfact.data.batches import Batch
-from xfact.data.tokens import encoder_absent
+from xfact.data.tokens import check_encoder, encoder_absent
 from xfact.errors import DataError, UserError
 from xfact.models.packed import can_pack, packed_states
 from xfact.screen import say
@@ -94,6 +94,7 @@ def initialised(layer: nn.Linear) -> nn.Linear:
 
 def new_encoder(name: str, pooling: str, max_length: int) -> Encoder:
     """An encoder by hub name or folder: pre-trained if there are weights, else initialised from the seed."""
+    check_encoder(name)
     folder = encoder_folder(name)
     place = folder or name
     try:

@@ -16,27 +16,11 @@ from xfact.environment import resolved
 from xfact.errors import DataError, UserError, line
 from xfact.evaluation.record import SplitScore
 from xfact.files import read_yaml, write_text
+from xfact.runs.checked import asked_splits
 from xfact.schema import Claim
 from xfact.screen import say, warn
 
 Scored = tuple[str, Any, SplitScore]
-
-
-def asked_splits(config: Config, corpus: Corpus) -> dict[str, dict[str, Any]]:
-    """The test splits of the config that the data has rows of; another is skipped with a line, or an error if the user
-    named it."""
-    splits = {}
-    for name, section in config.split.items():
-        if name == "fit":
-            continue
-        lack = corpus.lack(section["file"]) if "file" in section else None
-        if lack is None:
-            splits[name] = section
-        elif config.is_given("split"):
-            raise UserError(f"split={name}: {lack}")
-        else:
-            say(f"{name}: {lack}; skipped")
-    return splits
 
 
 def score_splits(
@@ -110,6 +94,12 @@ def training_claims(run: Config) -> list[Claim] | None:
         return None
 
 
+def run_of(config: Config) -> tuple[Config, Config]:
+    """The config of run= as it was trained, and as it is to be evaluated."""
+    trained = saved_config(Path(str(config.run)))
+    return trained, with_changes(trained, config)
+
+
 def with_changes(run: Config, config: Config) -> Config:
     """The run's config with what the command line says of the data, the evidence, the trainer and the splits."""
     changes: dict[str, Any] = {}
@@ -133,9 +123,8 @@ def alone(trainer: TrainerConfig) -> TrainerConfig:
 
 def evaluate(config: Config) -> None:
     """Score the saved model of run= on the run's splits, or on those of split= and data.*; JSON to output=."""
+    trained, run = run_of(config)
     folder = Path(str(config.run))
-    trained = saved_config(folder)
-    run = with_changes(trained, config)
     corpus = Corpus(run.data)
     splits = asked_splits(run, corpus)
     from xfact.runs.fitting import make_inputs

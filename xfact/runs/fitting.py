@@ -73,6 +73,8 @@ def instantiate(section: dict[str, Any], base: type | tuple[type, ...], named: C
 
 def fit(config: Config, inputs: Inputs, folder: Path, stop: Stop, loggers: Loggers) -> Fitted:
     """Train on the `fit` split; a model that learns by epochs goes on from its checkpoints in the folder."""
+    pl.seed_everything(config.seed, workers=True, verbose=False)
+    model = make_model(config, inputs.labels)  # first: an encoder that cannot be had is known before tokenising
     data: FitSplit = instantiate(
         config.split["fit"],
         FitSplit,
@@ -84,8 +86,6 @@ def fit(config: Config, inputs: Inputs, folder: Path, stop: Stop, loggers: Logge
         num_workers=config.trainer.num_workers,
         seed=config.seed,
     )
-    pl.seed_everything(config.seed, workers=True, verbose=False)
-    model = make_model(config, inputs.labels)
     start = time.perf_counter()
     if isinstance(model, TextModel):
         model.fit(model.texts(data.train.claims, inputs.text), data.train.dataset.labels)

@@ -18,8 +18,9 @@ from xfact.environment import masked, put
 from xfact.errors import UserError, first_line
 from xfact.evaluation.record import SplitScore
 from xfact.files import write_text
+from xfact.runs.checked import asked_splits, check_training
 from xfact.runs.devices import needs_group, rank, run_group, take_devices, world_size
-from xfact.runs.evaluate import alone, asked_splits, load_model, score_splits, scored, training_claims
+from xfact.runs.evaluate import alone, load_model, score_splits, scored, training_claims
 from xfact.runs.identity import identity, run_folder, run_hash, settings, without_effect
 from xfact.runs.lock import lock_path, only_one
 from xfact.runs.loggers import Loggers, opened
@@ -42,9 +43,7 @@ def train(config: Config) -> Path:
     from xfact.runs.tables import one_line
 
     corpus = Corpus(config.data)
-    for role in ("train", "dev"):
-        if lack := corpus.lack(config.split["fit"][role], role):
-            raise UserError(f"{role}: {lack}")
+    check_training(config, corpus)
     splits = asked_splits(config, corpus)
     parts = identity(config, corpus)
     folder = run_folder(config, corpus, run_hash(parts))

@@ -1,0 +1,56 @@
+"""Whatever a run reads is opened and checked before its first step, and before the first job of a sweep."""
+
+from collections import Counter
+from typing import Any
+
+from xfact.config import Config
+from xfact.data import politifact
+from xfact.data.corpus import Corpus
+from xfact.data.tokens import check_encoder
+from xfact.errors import UserError
+from xfact.screen import say
+
+
+def check_files(config: Config) -> None:
+    """UserError or DataError for what the config's task would read and cannot: the files, and a local encoder."""
+    if config.task == "lm":
+        from xfact.lm.settings import check_files
+
+        check_files(config)
+    elif config.task == "train":
+        corpus = Corpus(config.data)
+        check_training(config, corpus)
+        asked_splits(config, corpus, tell=False)
+    elif config.task == "evaluate":
+        from xfact.runs.evaluate import run_of
+
+        run = run_of(config)[1]
+        asked_splits(run, Corpus(run.data), tell=False)
+
+
+def check_training(config: Config, corpus: Corpus) -> None:
+    """Train, dev, what is added to train, and the encoder."""
+    for role in ("train", "dev"):
+        if lack := corpus.lack(config.split["fit"][role], role):
+            raise UserError(f"{role}: {lack}")
+    if config.augment.name != "none":
+        politifact.read(config.augment, Counter(), config.data.bad_rows)
+    if config.uses_encoder:
+        check_encoder(config.encoder.name)
+
+
+def asked_splits(config: Config, corpus: Corpus, tell: bool = True) -> dict[str, dict[str, Any]]:
+    """The test splits of the config that the data has rows of, their files checked; another is skipped with a line, or
+    an error if the user named it."""
+    splits = {}
+    for name, section in config.split.items():
+        if name == "fit":
+            continue
+        lack = corpus.lack(section["file"]) if "file" in section else None
+        if lack is None:
+            splits[name] = section
+        elif config.is_given("split"):
+            raise UserError(f"split={name}: {lack}")
+        elif tell:
+            say(f"{name}: {lack}; skipped")
+    return splits
