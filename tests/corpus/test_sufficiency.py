@@ -8,10 +8,11 @@ import pytest
 from cli.conftest import quick, succeed
 from sklearn.metrics import cohen_kappa_score
 
-from xfact.config import DataConfig
+from xfact.config import Config, DataConfig
 from xfact.corpus.agreement import Sheet, agreement, disagreements, majority, proportions, read_sheets
 from xfact.corpus.reviews import list_csv
 from xfact.corpus.sheets import draw, read_pages, rows_of
+from xfact.corpus.sufficiency import sufficiency
 from xfact.data.corpus import Corpus
 from xfact.errors import DataError, UserError
 from xfact.schema import Claim
@@ -46,6 +47,24 @@ def answered(path, place, **columns) -> None:
 
 
 # The draw
+
+
+def test_the_papers_sample_is_of_one_split(tmp_path, capsys):
+    config = Config(
+        task="sufficiency",
+        model={"name": "claim_only"},
+        split={
+            "fit": {"train": "train.all.tsv", "dev": "dev.all.tsv"},
+            "alpha1": {"file": "test.all.tsv"},
+        },
+        data={"languages": ["hi"]},
+        output=str(tmp_path / "sheet.csv"),
+    )
+    of = {}
+    for given in ([], ["split"]):
+        sufficiency(config.model_copy(update={"given": given}))
+        of[bool(given)] = {row["id"].partition(":")[0] for row in read(tmp_path / "sheet.csv")}
+    assert of == {False: {"train.all", "dev.all", "test.all"}, True: {"test.all"}}
 
 
 def test_a_draw_is_by_seed_and_does_not_follow_the_order_of_the_rows():

@@ -3,6 +3,7 @@
 import pytest
 
 from xfact.data.text import TextOptions
+from xfact.errors import UserError
 from xfact.schema import Claim
 
 SNIPPETS = ("uno", "due", "", "quattro", "cinque")
@@ -98,3 +99,9 @@ def test_the_first_snippets_empty_ones_included(number):
 
 def test_five_snippets_by_default():
     assert TextOptions().snippets(claim()) == SNIPPETS
+
+
+@pytest.mark.parametrize("layout", ["claims", "pair", "claim + snippets", ""])
+def test_an_unknown_layout_is_an_error_that_lists_the_layouts(layout):
+    with pytest.raises(UserError, match=r"unknown; known: none, claim, claim\+snippets, pairs"):
+        TextOptions().sequences(claim(), layout)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xfact.data.tsv import content_hash, read_tsv
+from xfact.data.tsv import content_hash, read_tsv, tsv_text
 from xfact.errors import DataError
 from xfact.schema import COLUMNS, LABELS, Claim
 
@@ -278,3 +278,34 @@ def test_rows_are_lines_whatever_they_hold(tmp_path_factory, rows, data):
     assert [claim.label for claim in claims] == labels
     assert [claim.id for claim in claims] == [f"any:{number}" for number in range(2, len(rows) + 2)]
     assert dropped == {}
+
+
+ANY = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(
+    ["a\tb", "a\nb\r\n", r"\\t \n", "\r", "\ufeff"]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data(), rows=st.integers(1, 4))
+def test_what_is_written_is_read_back_equal_for_every_character(tmp_path_factory, data, rows):
+    claims = [
+        Claim(
+            id=f"x:{number + 2}",
+            evidence=tuple(data.draw(ANY) for _ in range(5)),
+            links=tuple(data.draw(ANY) for _ in range(5)),
+            claim=data.draw(ANY.filter(str.strip)),
+            label=data.draw(st.sampled_from(LABELS)),
+            **{name: data.draw(ANY) for name in ("language", "site", "claim_date", "review_date", "claimant")},
+        )
+        for number in range(rows)
+    ]
+    path = tmp_path_factory.getbasetemp() / "x.tsv"
+    path.write_text(tsv_text(claims), encoding="utf-8", newline="")
+    assert read(path) == (claims, {})
+
+
+def test_a_file_without_tabs_and_line_ends_is_written_as_the_official_ones_are(tmp_path):
+    official = write(tmp_path / "x.tsv", line(r"a \n in a claim is no line end", "false"), line('a "quote', "true"))
+    claims, _ = read(official)
+    assert claims[0].claim == r"a \n in a claim is no line end"
+    assert tsv_text(claims).encode() == official.read_bytes()

@@ -248,3 +248,12 @@ def test_labels_and_languages_are_complete() -> None:
 def test_no_heavy_import() -> None:
     code = f"import sys, {module.__name__}; sys.exit(bool({{'torch', 'transformers'}} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_splits_of_one_file_are_counted_once(tmp_path, capsys):
+    empty = {"_target_": "xfact.data.modules.TestSplit", "file": "test.all.tsv", "evidence": "none"}
+    for name, split in (("one", SPLIT), ("two", SPLIT | {"alpha1_empty": empty})):
+        stats(config(tmp_path, "sample", split, tmp_path / name))
+    assert "alpha1_empty: test.all.tsv is counted already; skipped" in capsys.readouterr().err
+    for file in FILES:
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()

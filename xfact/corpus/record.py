@@ -4,7 +4,6 @@ import hashlib
 from dataclasses import dataclass
 
 from xfact.data.normalise import normalised
-from xfact.data.tsv import HEADER, tsv_line
 from xfact.schema import SNIPPETS, Claim
 
 MISSING = "None"  # as X-Fact's files write what is unknown
@@ -53,8 +52,3 @@ def row_of(record: Record) -> Claim:
         claim=record.claim,
         label=record.label,
     )
-
-
-def tsv(claims: list[Claim]) -> str:
-    """The claims as a file of the official layout."""
-    return HEADER + "".join(map(tsv_line, claims))

@@ -13,7 +13,7 @@ from typing import Any
 from xfact.config import Config, ProviderConfig
 from xfact.corpus.evidence import Evidence, Found
 from xfact.data.corpus import EMBEDDED, Corpus
-from xfact.data.tsv import HEADER, tsv_line
+from xfact.data.tsv import tsv_text
 from xfact.errors import UserError
 from xfact.files import temporary
 from xfact.progress import bars
@@ -146,8 +146,8 @@ def write(job: Job) -> None:
     """The TSV with the first five results of each claim, and the JSONL with all of them."""
     rows = zip(job.claims, job.found, strict=True)
     with temporary(job.output) as unfinished:
-        lines = (tsv_line(with_evidence(claim, found)) for claim, found in rows)
-        unfinished.write_text(HEADER + "".join(lines), encoding="utf-8", newline="")
+        text = tsv_text(with_evidence(claim, found) for claim, found in rows)
+        unfinished.write_text(text, encoding="utf-8", newline="")
     with temporary(side_of(job.output)) as unfinished, unfinished.open("w", encoding="utf-8") as file:
         for claim, found in zip(job.claims, job.found, strict=True):
             for rank, one in enumerate(found, start=1):

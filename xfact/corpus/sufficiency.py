@@ -24,7 +24,8 @@ def sufficiency(config: Config) -> None:
     if config.output is not None and Path(config.output).suffix != ".csv":
         raise UserError(f"output={config.output}: the name must end in .csv")
     corpus = Corpus(config.data)
-    claims = {claim.id: claim for rows in read_all(corpus, config.split).values() for claim in rows}
+    named = {name: part for name, part in config.split.items() if name != "fit"} if config.is_given("split") else None
+    claims = {claim.id: claim for rows in read_all(corpus, named or config.split).values() for claim in rows}
     if options.answers:
         report(config, claims)
         return

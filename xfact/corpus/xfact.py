@@ -18,14 +18,14 @@ from xfact.corpus.datasheet import markdown, record
 from xfact.corpus.near import near_in_meaning
 from xfact.corpus.online import is_address
 from xfact.corpus.ratings import RatingMaps, faults
-from xfact.corpus.record import MISSING, Record, row_of, tsv
+from xfact.corpus.record import MISSING, Record, row_of
 from xfact.corpus.reviews import Review, check_kept, list_csv, read_answers
 from xfact.corpus.splits import assign, pool_of_split, pools_of
 from xfact.corpus.step import Step
 from xfact.corpus.xfact_steps import LANGUAGES, RATINGS
 from xfact.data.near import near_duplicates
 from xfact.data.normalise import normalised
-from xfact.data.tsv import read_tsv
+from xfact.data.tsv import read_tsv, tsv_text
 from xfact.errors import DataError, UserError
 from xfact.files import write_or_remove
 from xfact.report.grid import Cell, Table, csv_text
@@ -187,9 +187,9 @@ def split_files(built: Built) -> dict[str, str | None]:
     everything: list[Claim] = []
     for split, (name, _) in OFFICIAL.items():
         rows = [row_of(one) for one in built.by_split[split]]
-        files[name] = tsv(rows) if rows else None
+        files[name] = tsv_text(rows) if rows else None
         everything += rows
-    return files | {ALL: tsv(everything) if everything else None}
+    return files | {ALL: tsv_text(everything) if everything else None}
 
 
 def list_files(built: Built) -> dict[str, str | None]:

@@ -240,20 +240,26 @@ def split_files(sections: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     return files
 
 
+def distinct_files(corpus: Corpus, sections: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Split -> file of those that the source has; of splits of one file, as alpha1 and alpha1_empty, the first."""
+    firsts: dict[Path | str, tuple[str, str]] = {}
+    for split, file in split_files(sections).items():
+        if corpus.has(file):
+            path = corpus.path(file)
+            firsts.setdefault(file if path is None else path.resolve(), (split, file))
+    return dict(firsts.values())
+
+
 def read_all(corpus: Corpus, sections: Mapping[str, Mapping[str, str]]) -> dict[str, list[Claim]]:
     """Split -> kept claims of all files that the source has, each file once; said in one line.
 
     DataError if none is left.
     """
     dropped: Counter[str] = Counter()
-    files: dict[str, str] = {}  # file -> the first split that it is of
-    for split, file in split_files(sections).items():
-        if corpus.has(file):
-            files.setdefault(file, split)
     emptied: Counter[str] = Counter()
     found = {
         split: list(corpus.filtered(corpus.rows(file, dropped), dropped, "test", emptied))
-        for file, split in files.items()
+        for split, file in distinct_files(corpus, sections).items()
     }
     kept = sum(map(len, found.values()))
     text = f"data {corpus.name}: {kept:,} claims"

@@ -1,10 +1,11 @@
-"""From a claim to the text sequences that a model reads (spec: Inputs of the models)."""
+"""From a claim to the text sequences that a model reads, in the words of the authors' code."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from xfact.config import METADATA_FIELDS
+from xfact.errors import UserError
 from xfact.schema import SNIPPETS, Claim
 
 # "review_date:" has no space before its colon, as in the authors' code.
@@ -48,6 +49,8 @@ class TextOptions:
 
     def sequences(self, claim: Claim, layout: Layout) -> list[tuple[str, str | None]]:
         """(text, second text or None) of each sequence of a claim; the same number for every claim."""
+        if layout not in get_args(Layout):
+            raise UserError(f"layout {layout!r} of the model: unknown; known: {', '.join(get_args(Layout))}")
         text = self.claim(claim)
         if layout == "pairs":
             return [(text, snippet) for snippet in self.snippets(claim)]

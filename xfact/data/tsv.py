@@ -3,9 +3,10 @@
 import difflib
 import gzip
 import hashlib
+import re
 import zlib
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
@@ -80,13 +81,27 @@ def claim_from_fields(fields: list[str], id: str) -> Claim:
     )
 
 
-HEADER = "\t".join(COLUMNS) + "\n"
+# Official files have no escapes. A file of the suite's whose texts hold tabs or line ends has them, and this column.
+ESCAPED = "link_5 (escaped)"
+ESCAPES = {"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"}
+UNESCAPES = {escape: character for character, escape in ESCAPES.items()}
 
 
-def tsv_line(claim: Claim) -> str:
-    """A claim as a line of the official layout: what `claim_from_fields` reads."""
+def tsv_text(claims: Iterable[Claim]) -> str:
+    r"""Claims as a file that `read_tsv` reads back equal: official, or with \t, \n, \r and \\ if a text needs them."""
+    rows = [fields_of(claim) for claim in claims]
+    escaped = any("\t" in field or "\n" in field for row in rows for field in row)
+    header = [ESCAPED if escaped and column == "link_5" else column for column in COLUMNS]
+    if escaped:
+        table = str.maketrans(ESCAPES)
+        rows = [[field.translate(table) for field in row] for row in rows]
+    return "".join("\t".join(row) + "\n" for row in [header, *rows])
+
+
+def fields_of(claim: Claim) -> list[str]:
+    """The 17 fields of a claim: what `claim_from_fields` reads."""
     about = (claim.claim_date, claim.review_date, claim.claimant, claim.claim, claim.label)
-    return "\t".join((claim.language, claim.site, *claim.evidence, *claim.links, *about)) + "\n"
+    return [claim.language, claim.site, *claim.evidence, *claim.links, *about]
 
 
 def problem(fields: list[str]) -> tuple[str, str] | None:
@@ -112,6 +127,7 @@ def refuse(place: str, wrong: tuple[str, str], dropped: Counter[str], bad_rows: 
 
 def check_header(path: Path, header: str) -> None:
     """Raise DataError unless the first line is the official header."""
+    header = header.replace(ESCAPED, "link_5")
     names = [name.strip() for name in header.split("\t")]
     if len(names) != len(COLUMNS):
         raise DataError(
@@ -150,11 +166,14 @@ def read_tsv(
     if not header:
         raise DataError(f"{path}: the file is empty; expected a header of {len(COLUMNS)} tab-separated columns")
     check_header(path, header)
+    escaped = ESCAPED in header
     for number, text in rows:
         if not text:
             dropped["empty line"] += 1
             continue
         fields = text.split("\t")
+        if escaped:
+            fields = [re.sub(r"\\[\\tnr]", lambda found: UNESCAPES[found[0]], field) for field in fields]
         wrong = problem(fields)
         if wrong is None:
             yield claim_from_fields(fields, f"{name}:{number}")

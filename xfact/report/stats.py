@@ -9,7 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from xfact.config import Config
-from xfact.data.corpus import Corpus, FileReport, Role, split_files
+from xfact.data.corpus import Corpus, FileReport, Role, distinct_files, split_files
 from xfact.data.duplicates import Group, conflicts, groups, repeats, standing
 from xfact.data.languages import name_and_family
 from xfact.data.text import MISSING
@@ -96,15 +96,16 @@ def stats(config: Config) -> None:
 def load(
     corpus: Corpus, sections: Mapping[str, Mapping[str, str]]
 ) -> tuple[dict[str, list[Claim]], dict[str, FileReport]]:
-    """Claims and report of each split whose file the source has; the others are said."""
-    files = split_files(sections)
+    """Claims and report of each split whose file the source has, each file once; the others are said."""
+    files, distinct = split_files(sections), distinct_files(corpus, sections)
     splits, reports = {}, {}
     for split, file in files.items():
-        if corpus.has(file):
+        if split in distinct:
             role: Role = "train" if split == "train" else "dev" if split == "dev" else "test"
             splits[split], reports[split] = corpus.read(file, role)
         else:
-            say(f"{split}: {corpus.name} has no {file}; skipped")
+            why = f"{file} is counted already" if corpus.has(file) else f"{corpus.name} has no {file}"
+            say(f"{split}: {why}; skipped")
     if not splits:
         raise UserError(f"data.source={corpus.data.source} has none of {', '.join(files.values())}: nothing to count")
     return splits, reports
