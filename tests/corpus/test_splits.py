@@ -6,9 +6,10 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xfact.corpus.record import Record, row_of, tsv
+from xfact.corpus.record import Record, row_of
 from xfact.corpus.splits import assign, pools_of
 from xfact.corpus.xfact import earlier
+from xfact.data.tsv import tsv_text
 
 
 def made(
@@ -125,8 +126,8 @@ def test_pools_of_an_earlier_build_stay():
 
 def test_a_claim_that_an_earlier_build_has_twice_is_counted(tmp_path, capsys):
     rows = [row_of(made(n)) for n in (0, 1, 0)]
-    (tmp_path / "train.all.tsv").write_text(tsv(rows[:2]), encoding="utf-8")
-    (tmp_path / "test.all.tsv").write_text(tsv(rows[2:]), encoding="utf-8")
+    (tmp_path / "train.all.tsv").write_text(tsv_text(rows[:2]), encoding="utf-8")
+    (tmp_path / "test.all.tsv").write_text(tsv_text(rows[2:]), encoding="utf-8")
     old, splits_of = earlier(str(tmp_path))
     assert [one.claim for one in old] == ["claim 0 a.pt", "claim 1 a.pt"]
     assert set(splits_of.values()) == {"train"}
