@@ -233,6 +233,7 @@ class LmConfig(Section):
     concurrent: int = Field(8, ge=2, strict=True)  # requests to an API at once
     retries: int = Field(6, ge=1, strict=True)  # of a request that an API does not answer
     timeout: float = Field(120.0, gt=0)  # seconds, of one request
+    unanswered: Literal["error", "wrong"] = "error"  # rows without an answer end the run, or are wrong
     price_in: float | None = Field(None, ge=0)  # of a million tokens
     price_out: float | None = Field(None, ge=0)
     cutoff: str | None = Field(None, pattern=r"^\d{4}-\d{2}-\d{2}$")  # end of the model's training data

@@ -30,6 +30,10 @@ class KeptAnswers:
         found = self.file.execute("SELECT answer FROM answers WHERE request = ?", (request,)).fetchone()
         return None if found is None else json.loads(found[0])
 
+    def forget(self, request: str) -> None:
+        """Take an answer out."""
+        self.file.execute("DELETE FROM answers WHERE request = ?", (request,))
+
     def close(self) -> None:
         """Close the file."""
         self.file.close()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -50,8 +51,8 @@ def lm_eval(model: Path, task: str, metadata: dict, *options: str) -> dict[str, 
         ("veryfit_small", [], {"data": "invented"}, []),
         ("veryfit_small_generate", ["lm.mode=generate", "lm.chat_template=true"], {"data": "invented"},
          ["--apply_chat_template", "--gen_kwargs", "max_gen_toks=64"]),
-        ("xfact_alpha3", ["lm=xfact_alpha3", "lm.data=sample", "lm.limit=25", "lm.shots=1"],
-         {"data": "sample", "limit": 25, "shots": 1}, []),
+        ("xfact_alpha3", ["lm=xfact_alpha3", "lm.data=sample", "lm.limit=25", "lm.shots=1", "lm.snippets=1"],
+         {"data": "sample", "limit": 25, "shots": 1, "snippets": 1}, []),
     ],
 )  # fmt: skip
 def test_the_harness_gives_the_same_figures(tiny_lm, tmp_path, task, words, metadata, options):
@@ -165,18 +166,109 @@ def test_an_api_that_misbehaves_is_asked_again_and_rows_without_an_answer_are_co
         return kind if before == 0 else says(known(prompt))
 
     with api(reply) as server:
-        done = succeed(*ask_api(server.address), cwd=tmp_path)
+        failed = quick(*ask_api(server.address), cwd=tmp_path)
+        assert failed.returncode == 1
+        for words in ("3 of 12 rows have no answer", "HTTP 400: too long", "HTTP 503: down", "the same command asks"):
+            assert words in failed.stderr.splitlines()[-1]
+        assert result_of(tmp_path)["status"] == "failed"
+        assert not list(tmp_path.glob("runs/lm/*/predictions/*"))
+        (run,) = tmp_path.glob("runs/lm/*")
+        done = succeed(*ask_api(server.address, "lm.unanswered=wrong"), cwd=tmp_path)
+    shutil.rmtree(run)
     result = result_of(tmp_path)
     answers = result["lm"]["answers"]
-    assert answers["unanswered"] == {"HTTP 400": 1, "HTTP 503": 1, "the content is empty": 1}
+    assert answers["unanswered"] == {"HTTP 400: too long": 1, "HTTP 503: down": 1, "the content is empty": 1}
     assert answers["no_label"] == 1
     assert result["splits"]["small"]["rows"] == 12
     assert result["splits"]["small"]["accuracy"] == 5 / 12  # eight answered, three of them wrongly
     assert answers["accuracy"] == 5 / 12
     asked = Counter(statement_of(prompt) for prompt in server.prompts)
-    assert (asked[refused], asked[silent], asked[essay], asked[censored]) == (1, 4, 1, 1)
+    assert (asked[refused], asked[silent], asked[essay], asked[censored]) == (2, 8, 1, 2)
     assert {asked[row.statement] for row in [*ROWS[:4], *ROWS[8:]]} == {2}
     assert "1 rows of stub without an answer: HTTP 503" in done.stderr
+
+
+@pytest.mark.parametrize("reply", [(503, "down"), (429, {"error": {"message": "quota exceeded"}})])
+def test_rows_without_an_answer_are_asked_again_by_the_same_command(tmp_path, reply):
+    broken = {row.statement for row in ROWS[5:9]}
+    served = Counter()
+
+    def answer(prompt: str, before: int):
+        served[statement_of(prompt)] += 1
+        return reply if statement_of(prompt) in broken else says(known(prompt))
+
+    with api(answer) as server:
+        words = ask_api(server.address, "lm.retries=1")
+        failed = quick(*words, cwd=tmp_path)
+        assert failed.returncode == 1
+        assert f"HTTP {reply[0]}: {'down' if reply[0] == 503 else 'quota exceeded'}" in failed.stderr.splitlines()[-1]
+        broken.clear()
+        succeed(*words, cwd=tmp_path)
+    result = result_of(tmp_path)
+    assert (result["status"], result["splits"]["small"]["accuracy"]) == ("finished", 9 / 12)
+    assert (result["lm"]["requests"], result["lm"]["cached"]) == (12, 8)
+    assert sorted(served.values()) == [1] * 8 + [2] * 4
+
+
+def test_another_servers_answers_are_not_served_and_rerun_asks_anew(tmp_path):
+    with api(lambda prompt, before: says("Vero")) as one, api(lambda prompt, before: says("Falso")) as other:
+        succeed(*ask_api(one.address), cwd=tmp_path)
+        succeed(*ask_api(other.address), cwd=tmp_path)
+        succeed(*ask_api(other.address, "rerun=true"), cwd=tmp_path)
+        assert (len(one.asked), len(other.asked)) == (12, 24)
+    results = [json.loads(path.read_text()) for path in tmp_path.glob("runs/lm/*/result.json")]
+    given = [result["lm"]["answers"]["given"] for result in results]
+    assert sorted(one["Vero"] for one in given) == [0, 1]
+
+
+def test_answers_in_parts_behind_a_thought_or_cut_are_read_and_counted(tmp_path):
+    thinking, inside, short = (row.statement for row in ROWS[4:7])
+
+    def reply(prompt: str, before: int):
+        statement = statement_of(prompt)
+        status, body = says(known(prompt))
+        choice = body["choices"][0]
+        if statement == thinking:
+            other = {"Vero": "falso", "Falso": "vero"}[known(prompt)]
+            choice["message"]["content"] = f"<think>Sembra {other}. Risposta: {other}</think>\n{known(prompt)}"
+        elif statement in (inside, short):
+            choice["message"]["content"] = f"<think>{known(prompt)}" if statement == inside else known(prompt)
+            choice["finish_reason"] = "length"
+        else:
+            choice["message"]["content"] = [{"type": "text", "text": known(prompt)}]
+        return status, body
+
+    with api(reply) as server:
+        done = succeed(*ask_api(server.address), cwd=tmp_path)
+    answers = result_of(tmp_path)["lm"]["answers"]
+    assert (answers["accuracy"], answers["no_label"], answers["no_label_lenient"]) == (8 / 12, 1, 1)
+    assert answers["cut"] == {"thought": 1, "answer": 1}
+    assert "2 answers are cut at their length, 1 of them inside the model's thought; raise lm.max_tokens" in done.stderr
+
+
+def test_a_model_whose_likelihoods_are_no_numbers_is_no_score(tiny_lm, tmp_path):
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    model = AutoModelForCausalLM.from_pretrained(tiny_lm)
+    model.transformer.ln_f.weight.data.fill_(float("nan"))
+    model.save_pretrained(tmp_path / "nan")
+    AutoTokenizer.from_pretrained(tiny_lm).save_pretrained(tmp_path / "nan")
+    done = quick(*ASK, "lm.model=nan", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "12 of 12 rows have no answer (12: the likelihood is no number)" in done.stderr.splitlines()[-1]
+    assert "lm.dtype=" in done.stderr.splitlines()[-1]
+
+
+def test_prompts_too_long_for_the_model_are_shortened_and_counted(tiny_lm, tmp_path):
+    words = ("task=lm", "lm=xfact_alpha1", f"lm.model={tiny_lm}", "lm.limit=6", "lm.shots=2", "lm.show_metadata=true")
+    done = succeed(*words, "+lm.model_args={max_length: 1500}", cwd=tmp_path)
+    lm = result_of(tmp_path)["lm"]
+    table = predictions_of(tmp_path, "alpha1")
+    assert lm["shortened"] == (table["left_out"] != "").sum() > 0
+    assert lm["left_out"]["snippets of examples"] == lm["shortened"]
+    assert f"{lm['shortened']} prompts are too long for the model" in done.stderr
+    assert lm["answers"]["accuracy_by_length"] == lm["harness_scores"]["acc_norm"]
+    assert lm["answers"]["accuracy"] == lm["harness_scores"]["acc"]
 
 
 def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
@@ -216,7 +308,7 @@ def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
 @pytest.mark.parametrize(
     ("reply", "code", "words"),
     [
-        ((401, "who are you"), 2, ["HTTP 401", "OPENAI_API_KEY"]),
+        ((401, "who are you"), 2, ["HTTP 401: who are you", "OPENAI_API_KEY"]),
         ((404, "what"), 2, ["HTTP 404", "whole address"]),
         ((503, "down"), 1, ["no answer", "times in a row", "HTTP 503", "goes on from there"]),
     ],

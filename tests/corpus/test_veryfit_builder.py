@@ -43,6 +43,7 @@ from xfact.corpus.veryfit_steps import (
     orientations,
     quotations,
     shown,
+    unquoted,
     verdicts,
     veryfit_row,
 )
@@ -195,6 +196,26 @@ def test_anything_else_is_no_quotation(text):
     assert not is_quotation(text)
 
 
+@pytest.mark.parametrize(
+    ("statement", "kept"),
+    [
+        ("«Sono due»", "Sono due"),
+        (" «Sono due».", "Sono due"),
+        ("“Sono due”", "Sono due"),
+        ("„Sono due“", "Sono due"),
+        ('"Sono due"', "Sono due"),
+        ("«Sono “due” ponti»", "Sono “due” ponti"),
+        ("«Sono due» e «tre»", "«Sono due» e «tre»"),  # the marks go around a part
+        ("«Sono due», dice", "«Sono due», dice"),
+        ("«»", "«»"),
+        ("«Sono due", "«Sono due"),
+        ("Sono «due»", "Sono «due»"),
+    ],
+)
+def test_the_marks_around_a_quotation_are_taken_off(statement, kept):
+    assert unquoted(statement) == kept
+
+
 FORMS_OF_TITLE = (
     "Inventata ha ragione sui ponti: a Vallefinta sono due",
     "Inventata ha torto sui ponti: a Vallefinta sono due",
@@ -204,11 +225,14 @@ FORMS_OF_TITLE = (
     "Inventata si sbaglia sui ponti: sono due",
     "Inventata is right on bridges: there are two",
     "Inventata is wrong on bridges: there are two",
+    "Ponti: Inventata ha ragione",
+    "Inventata ha ragione sui ponti",
+    "Sui ponti Inventata esagera",
+    "Inventata dice il vero sui ponti",
 )
 OTHER_TITLES = (
     "I ponti di Vallefinta, spiegati",
-    "Ponti: Inventata ha ragione",
-    "Inventata ha ragione sui ponti",
+    "Inventata è sincera",
     "Inventata ha detto due cose: una sui ponti",
     "La ragione dei ponti: sono due",
 )
@@ -243,7 +267,7 @@ def test_titles_come_in_only_by_a_reviewers_word():
     assert [(one.row, one.statement) for one in step.kept] == [
         (1, OTHER_TITLES[0]),
         (3, "I ponti sono due"),
-        (4, "«A Vallefinta ci sono 4 ponti»"),
+        (4, "A Vallefinta ci sono 4 ponti"),
     ]
     assert [(one.row, why) for one, why in step.removed] == [(2, "not kept by the reviewer")]
 

@@ -35,7 +35,7 @@ def make_tiny(folder: Path) -> Path:
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=bpe, **special)
     tokenizer.chat_template = TEMPLATE
     torch.manual_seed(3)
-    shape = {"n_positions": 1024, "n_embd": 32, "n_layer": 2, "n_head": 2, "bos_token_id": 0, "eos_token_id": 0}
+    shape = {"n_positions": 4096, "n_embd": 32, "n_layer": 2, "n_head": 2, "bos_token_id": 0, "eos_token_id": 0}
     model = GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), **shape))
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

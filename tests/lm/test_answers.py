@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xfact.lm.answers import BINARY, lenient, strict
+from xfact.lm.answers import BINARY, Answer, cut_where, lenient, strict
 from xfact.lm.prompts import label_names, read_label_names
 from xfact.schema import LABELS
 
@@ -42,7 +42,11 @@ ANSWERS = [
     ("In parte vera, in parte falsa", None, None),
     ("The statement is false.", None, "Falso"),
     ("It is not true.", None, "Falso"),
-    ("True", "Vero", "Vero"),
+    ("True", None, "Vero"),
+    ("vera", None, "Vero"),
+    ("corretto", None, "Vero"),
+    ("[Falso]", None, "Falso"),
+    ("(Falso)", "Falso", "Falso"),
     ("Verosimile", None, None),
     ("Falsificato da altri", None, None),
     ("Non posso rispondere.", None, None),
@@ -56,9 +60,31 @@ ANSWERS = [
 ]
 
 
+ASKED = {"Vero": ["Vero"], "Falso": ["Falso"]}  # what an Italian prompt asks for
+
+
 @pytest.mark.parametrize(("answer", "strictly", "leniently"), ANSWERS, ids=[repr(one[0][:30]) for one in ANSWERS])
 def test_true_or_false(answer, strictly, leniently):
-    assert (strict(answer, BINARY), lenient(answer, BINARY)) == (strictly, leniently)
+    assert (strict(answer, ASKED), lenient(answer, BINARY)) == (strictly, leniently)
+
+
+@pytest.mark.parametrize(
+    ("answer", "label", "where"),
+    [
+        ("<think>Sembra vero, ma i dati dicono altro.</think>\n\nFalso", "Falso", ""),
+        ("Sembra vero, ma i dati dicono altro.</think>Falso.", "Falso", ""),
+        ("<thinking>Vero?</thinking><THINK>no</THINK> «Falso»", "Falso", ""),
+        ("[THINK]Vero?[/THINK]Falso", "Falso", ""),
+        ("<think></think>Vero", "Vero", ""),
+        ("<think>Direi vero. Ma i dati", None, "thought"),
+        (Answer("<think>È vero. Risposta: Vero", cut=True), None, "thought"),
+        (Answer("", cut=True), None, "thought"),
+        (Answer("Falso", cut=True), "Falso", "answer"),
+        ("<think>a</think> <think>Vero", None, "thought"),
+    ],
+)
+def test_a_thought_before_the_answer_is_not_read(answer, label, where):
+    assert (strict(answer, ASKED), lenient(answer, BINARY), cut_where(answer)) == (label, label, where)
 
 
 @pytest.mark.parametrize("label", LABELS)

@@ -38,6 +38,11 @@ def test_the_published_prompts_to_the_letter(prompt, dates):
     assert rows(prompt=prompt, dates=dates)[0]["prompt"] == PROMPTS[prompt, dates]
 
 
+def test_the_papers_english_prompt_is_the_one_that_it_prints():
+    question = 'The following statement, on the date indicated, is true or false? Answer only with "True" or "False".'
+    assert rows(prompt="paper", language="en")[0]["prompt"] == f"{question}\nStatement: {FIRST}\nDate: 2024-03-14"
+
+
 @pytest.mark.parametrize(("language", "choices"), [("it", ["Vero", "Falso"]), ("en", ["True", "False"])])
 @pytest.mark.parametrize("prompt", ["paper", "calamita"])
 def test_choices_are_in_the_prompts_language(language, choices, prompt):
@@ -75,7 +80,7 @@ def test_braces_in_a_statement_stay():
 def test_every_prompt_has_a_version_and_an_unknown_one_is_named():
     for path in FOLDER.glob("*.yaml"):
         prompt = read_prompt(path.stem)
-        assert (prompt.name, prompt.version) == (path.stem, 1)
+        assert (prompt.name, prompt.version) == (path.stem, 2 if path.stem == "veryfit_paper_en" else 1)
     with pytest.raises(UserError, match=r"lm\.prompt=nope.*veryfit_paper_it"):
         read_prompt("nope")
 

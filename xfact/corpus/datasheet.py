@@ -29,15 +29,28 @@ def tables(steps: Sequence[Step], sets: Sets, wording: Mapping[str, str]) -> lis
         verdicts_table(sets),
     ]
     found.append(orientations_table(sets))
-    areas = [*MACRO_AREAS, MISSING]
-    years = sorted({year_of(entry) for entry in sets["full"]})
-    found.append(crossed("Verdicts by macro area", sets, "macro area", areas, area_of, LABELS, verdict_of))
-    found.append(
-        crossed("Orientations by macro area", sets, "macro area", areas, area_of, [*ORIENTATIONS, MISSING], side_of)
-    )
-    found.append(crossed("Verdicts by year of the statement", sets, "year", years, year_of, LABELS, verdict_of))
-    found.append(lengths_table(sets, wording))
-    return found
+    return [*found, *property_tables(sets), lengths_table(sets, wording)]
+
+
+def property_tables(sets: Sets) -> list[Table]:
+    """Verdicts and orientations by macro area, and verdicts by both (paper, Tables 8 to 11) and by year."""
+    entries = [entry for each in sets.values() for entry in each]
+    areas, sides = values_of(entries, MACRO_AREAS, area_of), values_of(entries, ORIENTATIONS, side_of)
+    years = sorted({year_of(entry) for entry in entries})
+    found = [
+        crossed("Verdicts by macro area", sets, "macro area", areas, area_of, LABELS, verdict_of),
+        crossed("Orientations by macro area", sets, "macro area", areas, area_of, sides, side_of),
+    ]
+    for side in sides:
+        of_side = {name: [entry for entry in each if side_of(entry) == side] for name, each in sets.items()}
+        title = f"Verdicts by macro area, orientation {side}"
+        found.append(crossed(title, of_side, "macro area", areas, area_of, LABELS, verdict_of))
+    return [*found, crossed("Verdicts by year of the statement", sets, "year", years, year_of, LABELS, verdict_of)]
+
+
+def values_of(entries: Entries, known: Sequence[str], of: Callable[[Entry], str]) -> list[str]:
+    """The known values of a property, others that occur, and what is missing."""
+    return [*known, *sorted({of(entry) for entry in entries} - {*known, MISSING}), MISSING]
 
 
 def verdict_of(entry: Entry) -> str:
@@ -77,7 +90,7 @@ def verdicts_table(sets: Sets) -> Table:
     """Verdicts of each set beside the paper's size; enriched has the verdicts of small."""
     rows: list[list[Cell]] = []
     for name, entries in sets.items():
-        rows.append([name, *counted(entries), ROWS[name]])
+        rows.append([name, *counted(entries), ROWS.get(name)])
     header = ["set", *LABELS, "rows", "Vero %", "rows in the paper"]
     return Table("Verdicts of each set", header, rows, note="enriched has the rows of small.")
 
@@ -93,7 +106,7 @@ def orientations_table(sets: Sets) -> Table:
     """Verdicts by orientation, the full set beside the paper's."""
     rows: list[list[Cell]] = []
     for name, entries in sets.items():
-        for side in (*ORIENTATIONS, MISSING):
+        for side in values_of(entries, ORIENTATIONS, side_of):
             paper = PAPER_TRUE.get(side) if name == "full" else None
             rows.append([name, side, *counted([entry for entry in entries if side_of(entry) == side]), paper])
     header = ["set", "orientation", *LABELS, "rows", "Vero %", "Vero in the paper"]
@@ -119,10 +132,10 @@ def crossed(
     return Table(title, ["set", name, *across, "rows"], rows, texts=2)
 
 
-def lengths_table(sets: Sets, wording: Mapping[str, str]) -> Table:
-    """Lengths of statements by set; enriched with the revised wording."""
+def lengths_table(sets: Sets, wording: Mapping[str, str] | None = None) -> Table:
+    """Lengths of statements by set; with `wording` also of enriched, made of small."""
     statements = {name: [entry.statement for entry in entries] for name, entries in sets.items()}
-    if "small" in sets:
+    if wording is not None and "small" in sets:
         statements["enriched"] = [wording.get(str(entry.row), entry.statement) for entry in sets["small"]]
     rows: list[list[Cell]] = []
     for name, texts in statements.items():

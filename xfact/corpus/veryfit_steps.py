@@ -41,9 +41,11 @@ VERDICT_OF = {
 }  # fmt: skip
 QUOTES = tuple('«"“”„‟＂')  # a quoted claim begins with one
 BEFORE_QUOTE = " \t\n\r\u00a0\u202f\u200b\u200e\ufeff"
-# Titles of the form "[politician] is right/wrong on ...: statement".
+PAIRS = {"«": "»", '"': '"', "“": "”", "”": "”", "„": "“”", "‟": "”", "＂": "＂"}
+# Titles that say of a politician that he or she is right or wrong, with a statement behind a colon or without one.
 RIGHT_OR_WRONG = re.compile(
-    r"[^:«\"“„]*?\b(ha(nno)?\b[^:]*?\b(ragione|torto)|(si )?sbaglia(no)?|(is|are) (right|wrong))\b[^:]*:\s*\S",
+    r"\b(ha(nno)?\b[^:]*?\b(ragione|torto)|(si )?sbaglia(no)?|esagera(no)?|dic(e|ono) (il (vero|falso)|la verità)"
+    r"|(is|are) (right|wrong|correct|incorrect))\b",
     re.IGNORECASE,
 )
 # Words by which a statement says its own verdict, or that it was checked.
@@ -107,21 +109,34 @@ def is_quotation(statement: str) -> bool:
     return statement.lstrip(BEFORE_QUOTE).startswith(QUOTES)
 
 
+def unquoted(statement: str) -> str:
+    """A quotation without the marks around it, as the released rows are; one whose marks do not go around all of it,
+    as it is."""
+    text = statement.lstrip(BEFORE_QUOTE).rstrip()
+    inner = text[1:].rstrip(".").rstrip()
+    first, last = text[:1], inner[-1:]
+    if not is_quotation(text) or not last or last not in PAIRS[first] or set(inner[:-1]) & {first, last}:
+        return statement
+    return inner[:-1].strip() or statement
+
+
 def quotations(entries: Entries, keep: Answers, rewritten: Answers) -> Step:
-    """Quoted claims stay; another title stays out unless a reviewer keeps it or writes it anew.
+    """Quoted claims stay, without the marks around them; another title only if a reviewer keeps it or writes it anew.
 
     A reviewer may add a title to the list of those to be rewritten that its form does not tell.
     """
     others = [entry for entry in entries if not is_quotation(entry.statement)]
     of_form = {
-        entry.row for entry in others if RIGHT_OR_WRONG.match(entry.statement) or str(entry.row) in rewritten.rows
+        entry.row for entry in others if RIGHT_OR_WRONG.search(entry.statement) or str(entry.row) in rewritten.rows
     }
     to_keep = review(QUOTATIONS, [shown(entry) for entry in others if entry.row not in of_form], keep)
     to_rewrite = review(REWRITTEN, [shown(entry) for entry in others if entry.row in of_form], rewritten)
     kept, removed = [], []
     for entry in entries:
         key = str(entry.row)
-        if is_quotation(entry.statement) or to_keep.answers.get(key) == "yes":
+        if is_quotation(entry.statement):
+            kept.append(replace(entry, statement=unquoted(entry.statement)))
+        elif to_keep.answers.get(key) == "yes":
             kept.append(entry)
         elif key in to_rewrite.answers:
             kept.append(replace(entry, statement=to_rewrite.answers[key]))
@@ -129,7 +144,8 @@ def quotations(entries: Entries, keep: Answers, rewritten: Answers) -> Step:
             removed.append((entry, "to be rewritten"))
         else:
             removed.append((entry, "not kept by the reviewer" if key in to_keep.answers else "not a quotation"))
-    return Step("quotations", len(entries), kept, removed, [to_keep, to_rewrite])
+    notes = {"with quotation marks inside": sum(is_quotation(entry.statement) for entry in kept)}
+    return Step("quotations", len(entries), kept, removed, [to_keep, to_rewrite], notes)
 
 
 def dates(entries: Entries, answers: Answers) -> Step:

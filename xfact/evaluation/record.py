@@ -66,8 +66,10 @@ class AnswerScore(AnswerGroup):
     no_label: int  # rows whose answer names no label, by the reader of `pred`
     unanswered: dict[str, int]  # rows without any answer, by reason
     constant: bool  # one answer on 99 % of the rows or more
+    accuracy_by_length: float | None = None  # likelihood: of log-likelihoods divided by the label's characters
     accuracy_lenient: float | None = None  # generative: by the lenient reader
     no_label_lenient: int | None = None
+    cut: dict[str, int] = {}  # generative: answers cut at lm.max_tokens, inside the `thought` or in the `answer`
     groups: dict[str, dict[str, AnswerGroup]]  # by macro area, orientation and the like
 
 
@@ -114,6 +116,9 @@ class LmRecord(Strict):
     tokens_out: int
     price: float | None = None  # in the currency of lm.price_in and lm.price_out
     seconds: float  # answering
+    shortened: int = 0  # rows whose prompt was too long for the model
+    left_out: dict[str, int] = {}  # of these: rows by what was left out
+    special_names: int = 0  # rows whose text has a special token's name, written with a space in it
     answers: AnswerScore | None = None
     pairs: PairScore | None = None
     probe: ProbeScore | None = None

@@ -1,7 +1,7 @@
 """What a model's free text answers: the strict reader wants the label and nothing else, the lenient one looks for it.
 
 `names` maps each label to the words that stand for it. Neither reader guesses: an answer that names no label, or
-several without settling on one, is None.
+several without settling on one, is None. What a reasoning model thinks before its answer is not read.
 """
 
 import re
@@ -30,15 +30,44 @@ VERDICT = re.compile(
 )
 
 
+THOUGHT = r"[<\[]{}(?:think|thinking|thought|reasoning)[>\]]"
+OPENED, CLOSED = (re.compile(THOUGHT.format(slash), re.IGNORECASE) for slash in ("", "/"))
+
+
+class Answer(str):
+    """A text that a model wrote, and whether its length was cut."""
+
+    cut: bool
+
+    def __new__(cls, text: str, cut: bool = False) -> "Answer":
+        answer = super().__new__(cls, text)
+        answer.cut = cut
+        return answer
+
+
+def said(answer: str) -> str:
+    """The answer behind the model's thought; of a thought without an end, nothing."""
+    return OPENED.split(CLOSED.split(answer)[-1])[0]
+
+
+def cut_where(answer: str) -> str:
+    """Where an answer was cut: `thought`, `answer`, or nowhere: the empty text."""
+    if OPENED.search(CLOSED.split(answer)[-1]):
+        return "thought"
+    if not getattr(answer, "cut", False):
+        return ""
+    return "answer" if answer.strip() else "thought"  # a server that takes thoughts out leaves nothing
+
+
 def strict(answer: str, names: Names) -> str | None:
-    """The label that the whole answer is, but for case, quotes, emphasis and final punctuation."""
-    words = normal(answer).strip(DRESS)
+    """The label that the whole answer is, but for case, and quotes, emphasis, brackets and punctuation around it."""
+    words = normal(said(answer)).strip(DRESS)
     return next((label for label, forms in names.items() if words in map(normal, forms)), None)
 
 
 def lenient(answer: str, names: Names) -> str | None:
     """The label that the answer settles on: after `Risposta:` or the like, its first word, or the only one named."""
-    text = without_echo(normal(answer), names)
+    text = without_echo(normal(said(answer)), names)
     marks = list(VERDICT.finditer(text))
     for mark in reversed(marks):
         if label := leading(text[mark.end() :], names):

@@ -5,7 +5,9 @@ import contextlib
 import copy
 import functools
 import json
-from collections import Counter
+import re
+from collections import Counter, deque
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,21 +15,25 @@ import torch
 from aiohttp import ClientConnectorError, ClientError, ClientSession
 from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model
+from lm_eval.models.huggingface import HFLM
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 from tenacity import AsyncRetrying, RetryCallState, RetryError, retry_if_exception_type, stop_after_attempt
 from tenacity.wait import wait_exponential_jitter
 
 from xfact.config import LmConfig
 from xfact.errors import Failure, UserError
+from xfact.lm.answers import Answer
 
 STOP_AFTER = 20  # rows in a row without an answer: the server is gone
 LONGEST_WAIT = 30.0  # seconds before a request is tried again
+SENTENCE = 200  # characters of what an API says of an error
+NO_WINDOW = 10**9  # tokens: an API refuses by itself what is too long
 
 
-def make_model(lm: LmConfig, seed: int) -> LM:
+def make_model(lm: LmConfig) -> LM:
     """The harness's model of a config; UserError in one line if it cannot be had."""
     if lm.backend in ("api-chat", "api-completions"):
-        return api_model(lm, seed)
+        return api_model(lm)
     if lm.backend == "vllm" and find_spec("vllm") is None:
         raise UserError("lm.backend=vllm: vllm is not installed (pip install vllm, on a machine with a GPU)")
     device = lm.device or ("cuda" if lm.backend == "vllm" or torch.cuda.is_available() else "cpu")
@@ -35,7 +41,8 @@ def make_model(lm: LmConfig, seed: int) -> LM:
     arguments = {"pretrained": lm.model, "dtype": dtype, **lm.model_args}
     extra = {"batch_size": lm.batch_size, "device": device}
     try:
-        return get_model(lm.backend).create_from_arg_obj(arguments, extra)
+        kind = Local if lm.backend == "hf" else get_model(lm.backend)
+        return kind.create_from_arg_obj(arguments, extra)
     except (OSError, ValueError, RuntimeError, TypeError) as error:
         raise UserError(
             f"lm.model={lm.model}: {str(error).splitlines()[0].strip()}; give the folder of a causal language model, "
@@ -43,7 +50,24 @@ def make_model(lm: LmConfig, seed: int) -> LM:
         ) from None
 
 
-def api_model(lm: LmConfig, seed: int) -> LM:
+class Local(HFLM):
+    """A model on this machine, which notes whether each text that it writes was cut."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.cuts: deque[bool] = deque()
+
+    def _model_generate(self, context: Any, max_length: int, **named: Any) -> Any:
+        texts = super()._model_generate(context=context, max_length=max_length, **named)
+        ends = {self.eot_token_id, self.tokenizer.pad_token_id}
+        own = getattr(self.model.generation_config, "eos_token_id", None)
+        ends |= set(own) if isinstance(own, list) else {own}
+        whole = texts.shape[1] < max_length
+        self.cuts.extend(not whole and int(last) not in ends for last in texts[:, -1])
+        return texts
+
+
+def api_model(lm: LmConfig) -> LM:
     """A client of an API; nothing is asked of it yet."""
     likelihood = lm.backend == "api-completions" and lm.mode == "likelihood"
     arguments = {
@@ -52,7 +76,8 @@ def api_model(lm: LmConfig, seed: int) -> LM:
         "num_concurrent": lm.concurrent,
         "timeout": int(lm.timeout),
         "max_gen_toks": lm.max_tokens,
-        "seed": seed,
+        "seed": 1,  # of no effect at temperature 0, and no part of what answers are kept by
+        "max_length": NO_WINDOW,
         "tokenizer": lm.tokenizer,
         "tokenizer_backend": "huggingface" if likelihood else None,
         "max_retries": 1,  # `Patient` tries again itself
@@ -140,9 +165,11 @@ class Patient:
                 return [Silence("not asked") for _ in messages]
             try:
                 output = await self.patiently(session, payload)
-                answers = self.parse_generations(output) if generate else self.parse_logprobs(output, ctxlens=ctxlens)
-                if None in answers:
-                    raise NoAnswer("the content is empty")
+                choices = sorted(output["choices"], key=lambda choice: choice.get("index") or 0)
+                if generate:
+                    answers: list[Any] = [text_of(choice) for choice in choices]
+                else:
+                    answers = [self.likelihood(*each) for each in zip(choices, messages, ctxlens or [], strict=True)]
             except NoAnswer as error:
                 self.give_up(str(error))
                 return [Silence(str(error)) if generate else (Never(str(error)), False) for _ in messages]
@@ -170,6 +197,16 @@ class Patient:
         if self.fatal is not None:
             raise self.fatal
         return answers
+
+    def likelihood(self: Any, choice: dict[str, Any], tokens: Sequence[int], context: int) -> tuple[float, bool]:
+        """The log-likelihood of the tokens behind the context; UserError if the API does not give each token's."""
+        given = (choice.get("logprobs") or {}).get("token_logprobs") or []
+        if len(given) != len(tokens) + 1:  # the prompt's, and that of the one token written
+            raise UserError(
+                f"lm.base_url={self.base_url}: {len(given)} log-probabilities for a prompt of {len(tokens)} tokens, "
+                "where each token's and one more are asked for (echo, logprobs); lm.mode=generate asks for none"
+            )
+        return sum(float("nan") if one is None else one for one in given[context:-1]), False
 
     def give_up(self, reason: str) -> None:
         """Note a request without an answer; so many in a row end the asking."""
@@ -201,13 +238,14 @@ class Patient:
             raise Again("no connection") from None
         except (ClientError, TimeoutError, UnicodeDecodeError) as error:
             raise Again(type(error).__name__) from None
+        said = f"HTTP {status}{sentence(text, self.api_key)}"
         if status == 429 or status >= 500:
-            raise Again(f"HTTP {status}", seconds(wait))
+            raise Again(said, seconds(wait))
         if status in (401, 403, 404, 405):
             hint = "; the key is OPENAI_API_KEY" if status in (401, 403) else "; is this the whole address?"
-            raise UserError(f"lm.base_url={self.base_url}: HTTP {status}{hint}")
+            raise UserError(f"lm.base_url={self.base_url}: {said}{hint}")
         if status != 200:
-            raise NoAnswer(f"HTTP {status}")
+            raise NoAnswer(said)
         return checked(text)
 
 
@@ -220,6 +258,32 @@ def checked(text: str) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         raise Again("no choices in the answer") from None
     return output
+
+
+def text_of(choice: dict[str, Any]) -> Answer:
+    """The text of a choice, whole or in parts, and whether it was cut; NoAnswer if there is none."""
+    message = choice.get("message") or {"content": choice.get("text")}
+    content = message.get("content") or message.get("refusal")
+    if isinstance(content, list):
+        texts = (part.get("text") for part in content if part.get("type", "text") in ("text", "output_text"))
+        content = "".join(text for text in texts if isinstance(text, str))
+    finish = choice.get("finish_reason")
+    if content is None and message.get("content") is None and finish != "length":
+        raise NoAnswer("the content is empty" + (f" ({finish})" if finish not in (None, "stop") else ""))
+    return Answer(str(content or ""), cut=finish == "length")
+
+
+def sentence(text: str, key: str) -> str:
+    """`: what an API says of an error`, in a line, without control characters and the key; empty if it says nothing."""
+    with contextlib.suppress(ValueError):
+        found = json.loads(text)
+        while isinstance(found, dict):
+            found = next((found[name] for name in ("error", "message", "detail") if name in found), None)
+        text = found if isinstance(found, str) else ""
+    plain = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", text).split())
+    if key:
+        plain = plain.replace(key, "***")
+    return f": {plain[:SENTENCE]}" if plain and not plain.startswith("<") else ""
 
 
 def wait_before(state: RetryCallState) -> float:

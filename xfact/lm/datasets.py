@@ -14,9 +14,9 @@ from xfact.data.corpus import Corpus
 from xfact.data.normalise import normalised
 from xfact.errors import UserError
 from xfact.lm import veryfit as source
-from xfact.lm.answers import BINARY, Names, lenient, strict
+from xfact.lm.answers import BINARY, Names, lenient, said, strict
 from xfact.lm.prompts import Prompt, filled, label_names, read_label_names, read_prompt
-from xfact.schema import LABELS, OFFICIAL, Claim
+from xfact.schema import LABELS, OFFICIAL, SNIPPETS, Claim
 from xfact.screen import say, warn_once
 
 Dates = Literal["given", "none", "shuffled"]
@@ -121,15 +121,19 @@ class Writer:
         own = claim.language.strip()
         return own if self.labels == "claim" and own in read_label_names() else "en"
 
-    def block(self, claim: Claim) -> str:
-        """Claim, metadata, snippets and the cue of the answer, a line each."""
+    def found(self, claim: Claim) -> list[str]:
+        """The snippets that are shown of a claim."""
+        return [snippet.strip() for snippet in claim.evidence[: self.snippets] if snippet.strip()]
+
+    def block(self, claim: Claim, snippets: int = SNIPPETS, metadata: bool = True) -> str:
+        """Claim, metadata, the first snippets and the cue of the answer, a line each."""
         parts = [filled(self.prompt["claim"], claim=claim.claim.strip())]
-        if self.metadata:
+        if self.metadata and metadata:
             fields = ("language", "site", "claimant", "claim_date", "review_date")
             parts.append(filled(self.prompt["metadata"], **{name: getattr(claim, name).strip() for name in fields}))
-        snippets = [snippet.strip() for snippet in claim.evidence[: self.snippets] if snippet.strip()]
+        shown = self.found(claim)[:snippets]
         parts += [
-            filled(self.prompt["snippet"], number=number, snippet=snippet) for number, snippet in enumerate(snippets, 1)
+            filled(self.prompt["snippet"], number=number, snippet=snippet) for number, snippet in enumerate(shown, 1)
         ]
         return "\n".join([*parts, self.prompt["answer"]])
 
@@ -145,10 +149,17 @@ def xfact_row(claim: Claim, writer: Writer, examples: "Examples | None") -> Row:
     language = writer.language(claim)
     names = read_label_names()[language]
     shown = [] if examples is None else examples.of(claim)
-    blocks = [f"{writer.block(example)} {names[example.label]}" for example in shown]
+    blocks: dict[str, Any] = {
+        "instruction": writer.instruction(language),
+        "examples": [f"{writer.block(example)} {names[example.label]}" for example in shown],
+        "bare": [f"{writer.block(example, snippets=0)} {names[example.label]}" for example in shown],
+        "claim": [writer.block(claim, number) for number in range(len(writer.found(claim)) + 1)],
+        "without_metadata": writer.block(claim, 0, metadata=False),
+    }
     return {
         "key": claim.id,
-        "prompt": "\n\n".join([writer.instruction(language), *blocks, writer.block(claim)]),
+        "prompt": "\n\n".join([blocks["instruction"], *blocks["examples"], blocks["claim"][-1]]),
+        "blocks": blocks,
         "choices": [names[label] for label in LABELS],
         "target": LABELS.index(claim.label),
         "names": language,
@@ -242,8 +253,13 @@ def test_set(rows: list[Row]) -> dict[str, Any]:
 
 
 def names_of(row: Row) -> Names:
-    """The words by which each label of a row may be answered."""
+    """The words by which the lenient reader knows each label of a row."""
     return label_names(row["names"]) if row["names"] else BINARY
+
+
+def choices_of(row: Row) -> Names:
+    """The word by which the prompt wants each label answered."""
+    return {label: [choice] for label, choice in zip(labels_of(row), row["choices"], strict=True)}
 
 
 def labels_of(row: Row) -> list[str]:
@@ -253,8 +269,8 @@ def labels_of(row: Row) -> list[str]:
 
 def read_answer(doc: Row, results: Sequence[str]) -> dict[str, float]:
     """For the harness: whether the answer is right by the strict and by the lenient reader, and whether it is none."""
-    gold, names = labels_of(doc)[doc["target"]], names_of(doc)
-    strictly, leniently = strict(results[0], names), lenient(results[0], names)
+    gold = labels_of(doc)[doc["target"]]
+    strictly, leniently = strict(results[0], choices_of(doc)), lenient(results[0], names_of(doc))
     return {
         "acc": float(strictly == gold),
         "acc_lenient": float(leniently == gold),
@@ -267,5 +283,5 @@ def read_completion(doc: Row, results: Sequence[str]) -> dict[str, float]:
     """For the harness: how much of the second half the continuation is."""
     from xfact.lm.contamination import continuation
 
-    found = continuation(results[0], doc["target"])
+    found = continuation(said(results[0]), doc["target"])
     return {"exact": float(found.exact), "prefix": found.prefix, "overlap": found.overlap}

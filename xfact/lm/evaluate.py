@@ -20,9 +20,9 @@ from xfact.evaluation.predictions import write_predictions
 from xfact.evaluation.record import LmRecord
 from xfact.evaluation.scores import NO_LABEL, split_score
 from xfact.lm import settings, veryfit
-from xfact.lm.answers import lenient, strict
+from xfact.lm.answers import cut_where, lenient, said, strict
 from xfact.lm.contamination import continuation, overlaps
-from xfact.lm.datasets import labels_of, names_of, veryfit_items
+from xfact.lm.datasets import choices_of, labels_of, names_of, veryfit_items
 from xfact.lm.tasks import FOLDER
 from xfact.runs.identity import run_hash
 from xfact.runs.identity import settings as flat
@@ -49,9 +49,9 @@ def evaluate(config: Config) -> Path:
         os.environ["TQDM_DISABLE"] = "1"  # read when a library first imports tqdm
     if jobs_at_once() > 1:
         name_job(folder.name)
-    if config.rerun and folder.exists():
-        keep_aside(folder, Path(config.out).absolute())
     with only_one(lock_path(folder)), Stop():
+        if config.rerun and folder.exists():
+            keep_aside(folder, Path(config.out).absolute())
         result = read_result(folder)
         if result is not None and result.status == "finished":
             say(f"finished already: {folder}")
@@ -80,6 +80,7 @@ def run(config: Config, lm: LmConfig, folder: Path) -> Result:
         facts = facts_of(lm)
         samples, result.lm = ask(config, lm, folder, result)
         table = predictions(lm, samples, facts)
+        check_answered(lm, table["unanswered"].tolist())
         write_predictions(table, folder / "predictions" / f"{lm.subset}.parquet")
         score(lm, table, result)
         result.seconds = time.perf_counter() - start
@@ -181,18 +182,21 @@ def ask(config: Config, lm: LmConfig, folder: Path, result: Result) -> tuple[lis
     from xfact.lm.backends import make_model
     from xfact.lm.kept import Kept, remember
 
-    model = make_model(lm, config.seed)
+    model = make_model(lm)
     result.precision, result.device = str(getattr(model, "precision", result.precision)), str(model.device or "api")
     # Chat templates and settings are part of each request.
-    key = run_hash({"model": settings.model_version(lm), "backend": lm.backend, "dtype": lm.dtype or "default"})
+    key = run_hash(settings.asked(lm) | {"dtype": result.precision})
     kept = Kept(folder.parents[1] / ".cache" / "lm" / f"{key}.sqlite")
-    counter = remember(model, kept, quiet(config))
+    counter = remember(model, kept, quiet(config), config.rerun)
     start = time.perf_counter()
     try:
         figures, samples = harness(config, lm, model)
     finally:
         kept.close()
     tokens_in, tokens_out = tokens(model, counter)
+    fitting = counter.fitting
+    for sample in samples:
+        sample["left_out"] = fitting.left_out.get(str(sample["doc"]["key"]), "")
     prompt = settings.prompt_of(lm)
     record = LmRecord(
         benchmark=lm.benchmark,
@@ -213,6 +217,9 @@ def ask(config: Config, lm: LmConfig, folder: Path, result: Result) -> tuple[lis
         tokens_out=tokens_out,
         price=price(lm, tokens_in, tokens_out),
         seconds=time.perf_counter() - start,
+        shortened=len(fitting.left_out),
+        left_out=fitting.kinds,
+        special_names=len(fitting.broken),
     )
     return samples, record
 
@@ -295,31 +302,50 @@ def predictions(lm: LmConfig, samples: Sequence[dict[str, Any]], facts: pd.DataF
     return table[[*first, *(name for name in table if name not in (*first, "text"))]]
 
 
+def check_answered(lm: LmConfig, reasons: Sequence[str]) -> None:
+    """Raise Failure if rows are without an answer, unless they are to count as wrong."""
+    silent = Counts(reason for reason in reasons if reason)
+    if not silent or lm.unanswered == "wrong":
+        return
+    why = "; ".join(f"{number:,}: {reason}" for reason, number in silent.most_common(3))
+    more = f"; {len(silent) - 3:,} other reasons" if len(silent) > 3 else ""
+    hint = "" if lm.backend.startswith("api") else "; lm.dtype=float32 or bfloat16 may mend it"
+    raise Failure(
+        f"{sum(silent.values()):,} of {len(reasons):,} rows have no answer ({why}{more}){hint}; the others' are "
+        "kept: the same command asks for the rest, lm.unanswered=wrong counts it as wrong"
+    )
+
+
 def answered(mode: str, sample: dict[str, Any]) -> dict[str, Any]:
     """What one sample answers."""
     doc, answers = sample["doc"], sample["filtered_resps"]
+    reason = next((one.reason for one in answers if hasattr(one, "reason")), "")
     if mode == "completion":
-        found = continuation(answers[0], doc["target"])
+        text = said(answers[0])
+        found = continuation(text, doc["target"])
         return {
-            "id": doc["key"], "answer": str(answers[0]), "target": doc["target"], "exact": found.exact,
-            "prefix": found.prefix, "overlap_words": found.overlap,
+            "id": doc["key"], "answer": text, "unanswered": reason, "target": doc["target"], "exact": found.exact,
+            "prefix": found.prefix, "overlap_words": found.overlap, "left_out": sample["left_out"],
         }  # fmt: skip
     labels, names = labels_of(doc), names_of(doc)
-    row: dict[str, Any] = {"id": doc["key"], "gold": labels[doc["target"]]}
+    row: dict[str, Any] = {"id": doc["key"], "gold": labels[doc["target"]], "left_out": sample["left_out"]}
     if mode == "generate":
-        reason = getattr(answers[0], "reason", "")
-        pred = strict(answers[0], names) or NO_LABEL
+        pred = strict(answers[0], choices_of(doc)) or NO_LABEL
         return row | {
             "pred": pred, "lenient": lenient(answers[0], names) or NO_LABEL, "answer": str(answers[0]),
-            "unanswered": reason,
+            "unanswered": reason, "cut": cut_where(answers[0]),
         }  # fmt: skip
     likelihoods = [answer[0] for answer in answers]
     reason = next((one.reason for one in likelihoods if hasattr(one, "reason")), "")
     scores = np.array(likelihoods, dtype=np.float64)
-    shares = np.exp(scores - scores.max()) if np.isfinite(scores).all() else np.zeros(len(scores))
-    pred = NO_LABEL if reason else labels[int(scores.argmax())]
+    if not reason and not np.isfinite(scores.max()):
+        reason = "the likelihood is no number"
+    shares = np.zeros(len(scores)) if reason else np.exp(scores - scores.max())
+    by_length = scores / [len(choice) for choice in doc["choices"]]
     return row | {
-        "pred": pred, "unanswered": reason,
+        "pred": NO_LABEL if reason else labels[int(scores.argmax())],
+        "by_length": NO_LABEL if reason else labels[int(by_length.argmax())],
+        "unanswered": reason,
         **{f"p_{label}": float(share / (shares.sum() or 1)) for label, share in zip(labels, shares, strict=True)},
     }  # fmt: skip
 

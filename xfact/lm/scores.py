@@ -38,15 +38,17 @@ def answer_score(
     """Of a predictions table with gold and pred (NO_LABEL where the answer names none), and lenient if it was read."""
     pred = table["pred"].to_numpy(str)
     given = {label: float((pred == label).mean()) for label in labels}
-    lenient = table.get("lenient")
+    lenient, by_length, cut = table.get("lenient"), table.get("by_length"), table.get("cut", pd.Series(dtype=str))
     return AnswerScore(
         **answer_group(table["gold"].tolist(), pred.tolist()).model_dump(),
         given=given,
         no_label=int((pred == NO_LABEL).sum()) - sum(unanswered.values()),
         unanswered=dict(unanswered),
         constant=max(given.values()) >= CONSTANT,
+        accuracy_by_length=None if by_length is None else float((by_length == table["gold"]).mean()),
         accuracy_lenient=None if lenient is None else float((lenient == table["gold"]).mean()),
         no_label_lenient=None if lenient is None else int((lenient == NO_LABEL).sum()) - sum(unanswered.values()),
+        cut=dict(Counter(where for where in cut if where)),
         groups={column: groups(table, column) for column in group_columns},
     )
 

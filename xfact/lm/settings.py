@@ -20,10 +20,10 @@ SUBSETS = {"veryfit": ("full", "small", "enriched", "pairs"), "xfact": ("dev", "
 # Of speed or place, not of the answers; data, model and prompt count by their content.
 NOT_IDENTITY = {
     "data", "model", "prompt", "base_url", "tokenizer", "batch_size", "device", "dtype", "concurrent", "retries",
-    "timeout", "price_in", "price_out", "trained_on", "benchmark", "subset",
+    "timeout", "price_in", "price_out", "trained_on", "benchmark", "subset", "backend", "model_args",
     "language",
 }  # fmt: skip
-ENDS = 1 << 20  # bytes of a large file of weights that count, at each end
+FORM = 2  # of answers and how they are read: those of another form are not used again
 
 
 def checked(config: Config) -> LmConfig:
@@ -112,9 +112,8 @@ def identity(config: Config) -> dict[str, Any]:
         "lm": {
             "benchmark": lm.benchmark,
             "subset": lm.subset,
-            "model": model_version(lm),
             "prompt": prompt_of(lm).digest,
-            "dtype": lm.dtype or "default",
+            **asked(lm),
             **lm.model_dump(exclude_defaults=True, exclude=NOT_IDENTITY),
         },
         "file": data_file(lm)[1],
@@ -126,19 +125,30 @@ def identity(config: Config) -> dict[str, Any]:
     return parts
 
 
-def model_version(lm: LmConfig) -> str:
-    """A hub's or API's name as it is; a folder by its files, of large ones size and both ends."""
-    folder = Path(lm.model)
-    if not folder.is_dir():
-        return lm.model
+def asked(lm: LmConfig) -> dict[str, Any]:
+    """Who is asked: all that changes an answer beside the request, for a run's identity and for the answers kept."""
+    parts: dict[str, Any] = {"model": by_content(lm.model), "backend": lm.backend, "dtype": lm.dtype or "default"}
+    if lm.backend.startswith("api"):
+        parts |= {"base_url": lm.base_url, "tokenizer": by_content(lm.tokenizer)}
+    if lm.model_args:
+        parts["model_args"] = by_content(lm.model_args)
+    return parts | {"form": FORM}
+
+
+def by_content(value: Any) -> Any:
+    """A value with each folder or file in it by its whole content; a hub's or API's name as it is."""
+    if isinstance(value, dict):
+        return {key: by_content(each) for key, each in value.items()}
+    if not isinstance(value, str) or not Path(value).exists():
+        return value
+    path = Path(value)
+    if path.is_file():
+        return content_hash(path)
     digest = hashlib.sha256()
-    for path in sorted(one for one in folder.iterdir() if one.is_file() and not one.name.startswith(".")):
-        size = path.stat().st_size
-        digest.update(f"{path.name}\0{size}\0".encode())
-        with path.open("rb") as file:
-            digest.update(file.read(ENDS))
-            file.seek(max(0, size - ENDS))
-            digest.update(file.read(ENDS))
+    for file in sorted(path.rglob("*")):
+        inside = file.relative_to(path)
+        if file.is_file() and not any(part.startswith(".") for part in inside.parts):
+            digest.update(f"{inside.as_posix()}\0{content_hash(file)}\n".encode())
     return digest.hexdigest()
 
 

@@ -73,7 +73,7 @@ def print_lm_table(results: list[Result], out: Console | None = None) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
     for name in ("model", "asked"):
         table.add_column(name, overflow="fold")
-    for name in ("rows", "accuracy", "95 %", "majority", "balanced", "macro-F1", "lenient", "none"):
+    for name in ("rows", "accuracy", "95 %", "majority", "balanced", "macro-F1", "by length", "lenient", "none"):
         table.add_column(name, justify="right", no_wrap=True)
     scored = [result for result in results if record(result).answers is not None]
     for result, asked in zip(scored, asked_words(scored), strict=True):
@@ -82,7 +82,8 @@ def print_lm_table(results: list[Result], out: Console | None = None) -> None:
         return
     out.print(
         "scores x 100 with Wilson's interval; majority: always the most frequent label; macro-F1 over the classes in "
-        "gold; none: rows whose answer names no label",
+        "gold; likelihoods are summed over a label's tokens, by length: accuracy where divided by its characters; "
+        "none: rows whose answer names no label",
         markup=False,
     )
     out.print(table)
@@ -95,13 +96,33 @@ def print_lm_table(results: list[Result], out: Console | None = None) -> None:
         out.print(f"answers of {name}: {given or 'none'}{note}", markup=False)
         for reason, number in lm.answers.unanswered.items():
             out.print(f"{number:,} rows of {name} without an answer: {reason}", style="yellow", markup=False)
+        for line in notes(lm):
+            out.print(f"{name}: {line}", style="yellow", markup=False)
     for caveat in dict.fromkeys(caveat for result in results for caveat in result.caveats):
         out.print(f"note: {caveat}", style="yellow", markup=False)
 
 
+def notes(lm: LmRecord) -> list[str]:
+    """What was cut, shortened or written otherwise."""
+    found = []
+    cut = {} if lm.answers is None else lm.answers.cut
+    if cut:
+        inside = cut.get("thought", 0)
+        found.append(
+            f"{sum(cut.values()):,} answers are cut at their length, {inside:,} of them inside the model's thought; "
+            "raise lm.max_tokens"
+        )
+    if lm.shortened:
+        kinds = ", ".join(f"{kind} {number:,}" for kind, number in lm.left_out.items())
+        found.append(f"{lm.shortened:,} prompts are too long for the model; left out (rows): {kinds}")
+    if lm.special_names:
+        found.append(f"{lm.special_names:,} prompts have a special token's name in their text, written with a space")
+    return found
+
+
 def asked_words(results: list[Result]) -> list[str]:
     """What each run was asked, and the settings in which the runs differ."""
-    known = {"lm.model", "lm.benchmark", "lm.subset", "lm.prompt", "lm.mode", "file"}
+    known = {"lm.model", "lm.form", "lm.benchmark", "lm.subset", "lm.prompt", "lm.mode", "file"}
     keys = sorted({key for result in results for key in result.settings} - known)
     differ = [key for key in keys if len({str(result.settings.get(key)) for result in results}) > 1]
     found = []
@@ -120,11 +141,13 @@ def cells(result: Result) -> list[str]:
     assert lm.answers is not None
     scores = lm.answers
     macro = result.splits[lm.subset].macro_f1_gold
-    lenient = "-" if scores.accuracy_lenient is None else f"{100 * scores.accuracy_lenient:.1f}"
+    by_length, lenient = (
+        "-" if one is None else f"{100 * one:.1f}" for one in (scores.accuracy_by_length, scores.accuracy_lenient)
+    )
     return [
         f"{scores.rows:,}", f"{100 * scores.accuracy:.1f}",
         interval(scores), f"{100 * scores.majority:.1f}", f"{100 * scores.balanced_accuracy:.1f}",
-        f"{100 * macro:.1f}", lenient, f"{scores.no_label:,}",
+        f"{100 * macro:.1f}", by_length, lenient, f"{scores.no_label:,}",
     ]  # fmt: skip
 
 

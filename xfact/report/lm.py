@@ -22,7 +22,9 @@ CONSTANT = (
     "would (our inference): accuracy alone does not tell a model from a constant. Beside it stand the majority "
     "baseline, balanced accuracy and the rate of each answer."
 )
-ON_SCREEN = 3  # tables: the published figures, scores, answers
+# The paper's own trial: four statements, as published and with the revised wording; how many each model judged wrongly.
+TRIAL = {"Claude 3.5 Sonnet": (2, 0), "GPT-4o": (1, 0)}
+ON_SCREEN = 4  # tables: the published figures and trial, scores, answers
 GROUP_NAMES = {
     "macro_area": "macro area", "orientamento": "orientation", "year": "year",
     "cutoff": "before and after the end of the training data", "overlap": "overlap with the training data",
@@ -35,10 +37,18 @@ def published_table() -> Table:
     return Table("VeryfIT: published accuracy", ["model", *SETS], rows, note=f"Accuracy x 100. {CONSTANT}")
 
 
+def trial_table() -> Table:
+    """What VeryfIT's paper tried itself."""
+    rows: list[list[Cell]] = [[name, *figures] for name, figures in TRIAL.items()]
+    header = ["model", "wrong of 4", "wrong of 4, enriched"]
+    return Table("VeryfIT: the paper's own trial", header, rows, note="Four statements: a trial, and no score.")
+
+
 def section(runs: Sequence[Run]) -> Section:
     """All tables of the finished runs of task=lm."""
     names = names_of(runs)
-    tables = [published_table()] if any(record(run.result).benchmark == "veryfit" for run in runs) else []
+    veryfit = any(record(run.result).benchmark == "veryfit" for run in runs)
+    tables = [published_table(), trial_table()] if veryfit else []
     scored = [(name, run) for name, run in zip(names, runs, strict=True) if record(run.result).answers is not None]
     if scored:
         tables += [score_table(scored), answer_table(scored), *group_tables(scored)]
@@ -62,15 +72,20 @@ def score_table(scored: Sequence[tuple[str, Run]]) -> Table:
         score, answers = run.result.splits[lm.subset], lm.answers
         assert answers is not None
         scores = answers.majority, answers.balanced_accuracy, score.macro_f1, score.macro_f1_gold
-        lenient = None if answers.accuracy_lenient is None else f"{100 * answers.accuracy_lenient:.1f}"
+        others = (
+            None if one is None else f"{100 * one:.1f}"
+            for one in (answers.accuracy_by_length, answers.accuracy_lenient)
+        )
         figures = (f"{100 * one:.1f}" for one in scores)
-        rows.append([name, score.rows, f"{100 * answers.accuracy:.1f}", interval(answers), *figures, lenient])
-    header = ["model", "rows", "accuracy", "95 %", "majority", "balanced", "macro_f1", "macro_f1_gold", "lenient"]
+        rows.append([name, score.rows, f"{100 * answers.accuracy:.1f}", interval(answers), *figures, *others])
+    header = ["model", "rows", "accuracy", "95 %", "majority", "balanced", "macro_f1", "macro_f1_gold"]
+    header += ["by length", "lenient"]
     note = (
         "x 100. 95 %: Wilson's interval. majority: always the most frequent label of the set. balanced: mean recall "
         "over labels. macro_f1: over the classes in gold or predictions, an answer without a label being wrong and no "
-        "class; macro_f1_gold: over the classes in gold. Free text is read strictly, the label and nothing else; "
-        "lenient: the accuracy where the reader looks for the label."
+        "class; macro_f1_gold: over the classes in gold. Likelihoods are summed over a label's tokens; by length: the "
+        "accuracy where the sum is divided by the label's characters. Free text is read strictly, the label and "
+        "nothing else; lenient: the accuracy where the reader looks for the label."
     )
     return Table("Language models: scores", header, rows, note=note)
 
@@ -83,10 +98,14 @@ def answer_table(scored: Sequence[tuple[str, Run]]) -> Table:
         assert answers is not None
         given = ", ".join(f"{label} {100 * share:.1f}" for label, share in answers.given.items() if share)
         silent = ", ".join(f"{number} {reason}" for reason, number in answers.unanswered.items())
-        rows.append([name, given or "-", "yes" if answers.constant else "", answers.no_label, silent or "-"])
-    header = ["model", "answers, %", "constant", "without a label", "without an answer"]
-    note = "constant: one answer on 99 % of the rows or more. Rows without a label or an answer count as wrong."
-    return Table("Language models: answers", header, rows, texts=5, note=note)
+        counts = answers.no_label, sum(answers.cut.values()), record(run.result).shortened
+        rows.append([name, given or "-", "yes" if answers.constant else "", *counts, silent or "-"])
+    header = ["model", "answers, %", "constant", "without a label", "cut", "prompts shortened", "without an answer"]
+    note = (
+        "constant: one answer on 99 % of the rows or more. Rows without a label or an answer count as wrong. cut: "
+        "answers at lm.max_tokens. prompts shortened: too long for the model, without evidence, examples or metadata."
+    )
+    return Table("Language models: answers", header, rows, texts=7, note=note)
 
 
 def group_tables(scored: Sequence[tuple[str, Run]]) -> list[Table]:

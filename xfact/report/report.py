@@ -21,7 +21,7 @@ from xfact.screen import say, warn
 def report(config: Config) -> None:
     """Print the tables of the paper for `runs`, and write report.md, report.html and tables/ into `out`."""
     if config.runs == "none":
-        tables = [*score_tables(None, config.definition), time_table(None), lm.published_table()]
+        tables = [*score_tables(None, config.definition), time_table(None), lm.published_table(), lm.trial_table()]
         pages = [Section("The paper's tables", tables=tables)]
         show(tables)
         write(Path(config.out), Page("X-Fact: the published figures", [], pages), [])

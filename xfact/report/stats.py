@@ -69,6 +69,10 @@ class SplitStats:
 
 def stats(config: Config) -> None:
     """Print what the data source holds and write stats.md, splits.csv, sources.csv and duplicates.csv."""
+    if config.input is not None:
+        from xfact.report import veryfit_stats
+
+        return veryfit_stats.stats(config)
     corpus = Corpus(config.data)
     splits, reports = load(corpus, config.split)
     counted = [count_split(name, claims, reports[name]) for name, claims in splits.items()]
