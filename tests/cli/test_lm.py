@@ -98,6 +98,8 @@ def test_the_dozen_rows_through_every_mode(tiny_lm, tmp_path, words):
     assert score["macro_f1_7"] is None
     assert lm["answers"]["accuracy"] == score["accuracy"]
     assert sum(group["rows"] for group in lm["answers"]["groups"]["macro_area"].values()) == len(table)
+    if lm["mode"] == "generate":  # four tokens of random weights: none ends by itself
+        assert lm["answers"]["cut"] == {"answer": (table["cut"] == "answer").sum()} == {"answer": len(table)}
     if lm["mode"] == "likelihood":
         assert (table["p_Vero"] + table["p_Falso"]).tolist() == pytest.approx([1] * len(table))
         assert ((table["p_Vero"] >= table["p_Falso"]) == (table["pred"] == "Vero")).all()

@@ -2,8 +2,10 @@
 
 import pytest
 
-from xfact.config import LmConfig
-from xfact.lm.settings import asked
+from xfact.config import Config, LmConfig
+from xfact.lm.evaluate import evaluate
+from xfact.lm.settings import asked, folder_of
+from xfact.runs.lock import Elsewhere, lock_path, only_one
 
 API = {"backend": "api-completions", "base_url": "http://one/v1/completions", "tokenizer": "gpt2"}
 
@@ -54,3 +56,14 @@ def test_a_folder_counts_by_all_its_content(tmp_path, place):
         file.write(b"other")
     assert asked(lm(**given[place])) != before
     assert path not in str(before)
+
+
+def test_a_run_in_progress_is_not_moved_by_a_rerun(tmp_path):
+    words = {"task": "lm", "model": {"name": "x"}, "split": {}, "out": str(tmp_path), "rerun": True}
+    config = Config(**words, lm=lm(data="invented").model_dump())
+    folder = folder_of(config)
+    folder.mkdir(parents=True)
+    with only_one(lock_path(folder)), pytest.raises(Elsewhere, match="left to it"):
+        evaluate(config)
+    assert folder.is_dir()
+    assert not (tmp_path / ".kept").exists()
