@@ -30,7 +30,8 @@ from xfact.targets import constructor_arguments
 
 MetadataField = Literal["language", "site", "claimant", "claim_date", "review_date"]
 METADATA_FIELDS = get_args(MetadataField)
-Check = Literal["fact_check_evidence", "future_evidence", "rating_in_claim", "rating_in_snippet"]
+Check = Literal["fact_check_evidence", "future_evidence", "rating_in_claim", "rating_in_snippet", "fact_check_headline"]
+OF_CLAIMS = ("rating_in_claim", "fact_check_headline")  # checks that look at the claim, not at its snippets
 
 RUNS = ("train", "lm")  # tasks that make a run's folder
 SHORTEST = 4  # max_length: a token beside the three special ones of a pair
@@ -113,8 +114,9 @@ class DataConfig(Section):
     @field_validator("exclude_what")
     @classmethod
     def _of_snippets(cls, value: str, info: ValidationInfo) -> str:
-        if value == "snippets" and "rating_in_claim" in (info.data.get("exclude") or ()):
-            raise ValueError("data.exclude has rating_in_claim, which is in no snippet; leave it out, or rows")
+        wrong = [name for name in info.data.get("exclude") or () if name in OF_CLAIMS]
+        if value == "snippets" and wrong:
+            raise ValueError(f"data.exclude has {wrong[0]}, which is in no snippet; leave it out, or rows")
         return value
 
 

@@ -48,7 +48,8 @@ def test_the_funnel_is_on_the_screen_and_in_the_datasheet(built):
     sheet = json.loads((folder / "out" / "datasheet.json").read_text())
     steps = {row["step"]: row for row in sheet["tables"][0]["rows"]}
     assert list(steps) == [
-        "clean", "languages", "dates", "ratings", "duplicates", "rating in claim", "evidence", "sources", "splits",
+        "clean", "languages", "dates", "ratings", "duplicates", "rating in claim", "headlines", "evidence", "sources",
+        "splits",
     ]  # fmt: skip
     assert all(row["rows in"] - row["left out"] == row["rows out"] for row in steps.values())
     assert sum(len(rows_of(folder / "out", split)) for split in OFFICIAL) == steps["splits"]["rows out"]

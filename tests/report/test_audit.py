@@ -19,8 +19,8 @@ SPLIT = {
     "alpha3": {"_target_": "xfact.data.modules.TestSplit", "file": "zeroshot.tsv"},
 }
 CHECKS = [
-    "fact_check_evidence", "future_evidence", "rating_in_claim", "rating_in_snippet", "repeated_in_split",
-    "near_in_split", "conflicting_labels", "equal_in_train", "near_in_train", "near_elsewhere",
+    "fact_check_evidence", "future_evidence", "rating_in_claim", "rating_in_snippet", "fact_check_headline",
+    "repeated_in_split", "near_in_split", "conflicting_labels", "equal_in_train", "near_in_train", "near_elsewhere",
 ]  # fmt: skip
 
 

@@ -102,6 +102,7 @@ def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig,
     rows = then(xfact_steps.ratings(rows, RatingMaps(), ratings))
     rows = then(xfact_steps.duplicates(rows, {one.key: one.label for one in old_rows}))
     rows = then(xfact_steps.rating_in_claim(rows))
+    rows = then(xfact_steps.headlines(rows))
     rows = then(xfact_steps.with_evidence(rows, searched))
     rows = then(xfact_steps.sources(rows, old_rows, builder.max_label_share, builder.min_examples))
     rows = [*old_rows, *rows]

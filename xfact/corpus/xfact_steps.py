@@ -16,6 +16,7 @@ from xfact.corpus.ratings import SENTENCE, RatingMaps, rating_key
 from xfact.corpus.record import Record
 from xfact.corpus.reviews import Answers, Cells, Form, review
 from xfact.corpus.step import Step
+from xfact.data.headlines import headline_marker
 from xfact.data.normalise import folded, normalised
 from xfact.errors import DataError
 from xfact.progress import tracked
@@ -144,6 +145,17 @@ def rating_in_claim(records: Records) -> Step[Record]:
         else:
             kept.append(record)
     return Step("rating in claim", len(records), kept, removed)
+
+
+def headlines(records: Records) -> Step[Record]:
+    """Claims that are the headline of the fact-check itself go."""
+    kept, removed = [], []
+    for record in records:
+        if headline_marker(record.claim, record.language):
+            removed.append((record, "a fact-check's headline"))
+        else:
+            kept.append(record)
+    return Step("headlines", len(records), kept, removed)
 
 
 def contains(claim: str, rating: str, language: str = "") -> bool:

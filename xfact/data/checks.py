@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xfact.config import Check
-from xfact.data import fact_checkers, ratings
+from xfact.data import fact_checkers, headlines, ratings
 from xfact.data.dates import Days, leading_date, link_date, read_date
 from xfact.data.near import NEAR, near_pairs
 from xfact.data.normalise import normalised
@@ -73,6 +73,13 @@ def rating_in_claim(claims: Sequence[Claim]) -> Found:
     return [_ratings(claim, CLAIM, claim.claim) for claim in claims]
 
 
+def fact_check_headline(claims: Sequence[Claim]) -> Found:
+    """A claim that is a fact-check's headline: it begins with a marker of its language or of any
+    (xfact/data/headline_markers.tsv), as in `Faktencheck: ...`, and may tell the verdict."""
+    found = [headlines.headline_marker(claim.claim, claim.language) for claim in claims]
+    return [[Finding(CLAIM, marker)] if marker else [] for marker in found]
+
+
 def rating_in_snippet(claims: Sequence[Claim]) -> Found:
     """A snippet with a rating in it, as in rating_in_claim, in the language of the row."""
     found = []
@@ -92,6 +99,7 @@ CHECKS: dict[Check, Callable[[Sequence[Claim]], Found]] = {
     "future_evidence": future_evidence,
     "rating_in_claim": rating_in_claim,
     "rating_in_snippet": rating_in_snippet,
+    "fact_check_headline": fact_check_headline,
 }
 
 

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from xfact.config import OF_CLAIMS
 from xfact.data.checks import CHECKS, CLAIM, cut_off, dates
 from xfact.data.duplicates import Group, groups
 from xfact.data.near import near_pairs
@@ -55,7 +56,7 @@ def row_checks(splits: Splits) -> list[Count]:
     for name, check in CHECKS.items():
         count = Count(name, definition(check))
         for split, claims in splits.items():
-            if name != "rating_in_claim" and not any(any(claim.evidence + claim.links) for claim in claims):
+            if name not in OF_CLAIMS and not any(any(claim.evidence + claim.links) for claim in claims):
                 continue
             rows = check(claims)
             count.rows[split] = sum(map(bool, rows))
@@ -64,7 +65,7 @@ def row_checks(splits: Splits) -> list[Count]:
             if name.startswith("rating"):
                 own = sum(any(one.own for one in findings) for findings in rows)
                 count.more.setdefault("own_label", {})[split] = own
-            else:
+            elif name not in OF_CLAIMS:
                 snippets = sum(len({one.place for one in findings}) for findings in rows)
                 count.more.setdefault("snippets", {})[split] = snippets
             if name == "future_evidence":
