@@ -117,7 +117,7 @@ def test_the_numbers_stand_in_the_figures():
     assert f"at temperature 1.70 ECE x 100: {100 * after.ece:.1f}, NLL: {after.nll:.2f} nats" in shown
     assert "15 equal bins" in shown
     assert f"attn_ea ({100 * risk_coverage(P, GOLD)[1].mean():.1f})" in words(drawn("risk_coverage"))
-    assert "equal attention: 1/5" in words(drawn("attention_bars"))
+    assert "equal attention: 1/2" in words(drawn("attention_bars"))
     assert "search rank of the snippet (rows)" in words(drawn("attention_bars"))
 
 

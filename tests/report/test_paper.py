@@ -5,7 +5,7 @@ import pytest
 from xfact.report.grid import Table, latex_table
 from xfact.report.paper import score_tables, time_table
 from xfact.report.published import MAJORITY, ROWS
-from xfact.report.runs import listed
+from xfact.runs.tables import listed
 
 # Gold rows (true, mostly true, partly, false, mostly false, complicated, other) of the official test sets.
 GOLD = {

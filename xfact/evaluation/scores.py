@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from xfact.evaluation.record import ClassScore, GroupScore, SplitScore
 from xfact.schema import LABELS
@@ -26,17 +26,24 @@ NO_LABEL = ""
 def macro_f1(gold: Names, pred: Names) -> float:
     """Mean F1 over the classes present in gold or predictions."""
     classes = np.union1d(gold, pred)
-    return float(f1_score(gold, pred, labels=classes[classes != NO_LABEL], average="macro", zero_division=0))
+    return mean_f1(gold, pred, classes[classes != NO_LABEL])
 
 
 def macro_f1_gold(gold: Names, pred: Names) -> float:
     """Mean F1 over the classes present in gold."""
-    return float(f1_score(gold, pred, labels=np.unique(gold), average="macro", zero_division=0))
+    return mean_f1(gold, pred, np.unique(gold))
 
 
 def macro_f1_7(gold: Names, pred: Names) -> float:
     """Mean F1 over all seven labels."""
-    return float(f1_score(gold, pred, labels=list(LABELS), average="macro", zero_division=0))
+    return mean_f1(gold, pred, LABELS)
+
+
+def mean_f1(gold: Names, pred: Names, classes: Names) -> float:
+    """scikit-learn's f1_score(average="macro", zero_division=0), which takes 10 ms for each of hundreds of groups."""
+    is_gold, is_pred = (np.asarray(names)[:, None] == np.asarray(classes) for names in (gold, pred))
+    hits, rows = 2 * (is_gold & is_pred).sum(0), is_gold.sum(0) + is_pred.sum(0)
+    return float(np.divide(hits, rows, out=np.zeros(len(rows)), where=rows > 0).mean())
 
 
 def group_score(table: pd.DataFrame) -> GroupScore:

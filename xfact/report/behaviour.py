@@ -6,8 +6,9 @@ import pandas as pd
 
 from xfact.evaluation import behaviour as of
 from xfact.evaluation.calibration import ensemble
+from xfact.report.claims import Texts
 from xfact.report.figures import attention_bars, confusion, heat_map, score_bars
-from xfact.report.grid import Cell, Table
+from xfact.report.grid import Cell, Table, fixed
 from xfact.report.page import Figure, Section
 from xfact.report.published import EVIDENCE_MODELS
 from xfact.report.runs import Block, Row
@@ -25,7 +26,7 @@ TEXT = (
 )
 
 
-def section(block: Block, texts: Mapping[str, Claims | None]) -> Section:
+def section(block: Block, texts: Mapping[str, Texts | None]) -> Section:
     """Tables and figures of every split; those that need the claims' text only where it is still there."""
     tables, figures = [retained_table(block)] if evidence_rows(block) else [], []
     for split in block.splits:
@@ -34,16 +35,17 @@ def section(block: Block, texts: Mapping[str, Claims | None]) -> Section:
         figures.append(Figure(f"{split}: macro_f1_gold x 100 by language", heat_map(of.by_group(models))))
         label, table = list(models.items())[-1]
         figures.append(Figure(f"{split}: confusion of {label}", confusion(table)))
-        claims = texts[split]
-        if claims is None:
+        found = texts[split]
+        if found is None:
             continue
         for name, by in SUBSETS.items():
-            subsets = {one: by(own, claims) for one, own in models.items()}
-            tables.append(subset_table(split, name, subsets))
-            figures.append(Figure(f"{split}: {label} by {name}", score_bars(subsets[label], name)))
+            subsets = {one: by(own, found.claims) for one, own in models.items()}
+            if len(subsets[label]) > 1:
+                tables.append(subset_table(split, name, subsets))
+                figures.append(Figure(f"{split}: {label} by {name}", score_bars(subsets[label], name)))
         for label, table in models.items():
-            if "attention_1" in table:
-                snippets = of.snippet_relevance(table, claims)
+            if "attention_1" in table and label in found.by_row:
+                snippets = of.snippet_relevance(table, found.by_row[label])
                 tables.append(attention_table(split, label, table, snippets))
                 figures.append(Figure(f"{split}: attention of {label}", attention_bars(of.attention_by_rank(table))))
     return Section("Behaviour", TEXT, tables, figures)
@@ -71,9 +73,9 @@ def scale_table(split: str, models: Mapping[str, pd.DataFrame]) -> Table:
     rows: list[list[Cell]] = []
     for label, table in models.items():
         distance, away = of.ordinal(table).iloc[0], of.neighbours(table)
-        shares = [f"{100 * share:.0f} %" for share in away["share_of_errors"][1:]]
+        shares = [fixed(100 * share, 0, " %") for share in away["share_of_errors"][1:]]
         rows.append(
-            [label, f"{distance['mean_steps']:.2f}", int(distance["rows"]), int(distance["rows_left_out"]), *shares]
+            [label, fixed(distance["mean_steps"], 2), int(distance["rows"]), int(distance["rows_left_out"]), *shares]
         )
     header = ["model", "mean steps", "rows", "left out", "1 step", "2 steps", "3 steps", "4 steps", "off the scale"]
     note = (
@@ -96,7 +98,7 @@ def attention_table(split: str, label: str, table: pd.DataFrame, snippets: pd.Da
     note = (
         "Mean attention x 100. Relevance is the cosine of claim and snippet (TF-IDF of character 3-grams), 1 the most "
         "relevant; Spearman's rank correlation of attention and relevance within a claim: "
-        f"{found['spearman_mean']:.2f}, mean of {int(found['claims']):,} claims."
+        f"{fixed(found['spearman_mean'], 2)}, mean of {int(found['claims']):,} claims."
     )
     return Table(f"{split}: attention of {label}", ["snippet", "snippets", "attention"], rows, note=note)
 
@@ -119,7 +121,7 @@ def retained_table(block: Block) -> Table:
                     {split: mean_score(row, split)}, {split: score}, {split: floor.get(split, float("nan"))}
                 )
                 kept = [100 * found[key][0] for key in ("retained_share", "retained_above_majority")]
-                shares = [f"{share:z.0f} %" for share in kept]
+                shares = [fixed(share, 0, " %") for share in kept]
                 rows.append([row.label, name, split, 100 * mean_score(row, split), 100 * score, *shares])
     header = ["model", "against", "split", "own evidence", "other", "kept", "kept above majority"]
     note = (

@@ -22,7 +22,7 @@ from xfact.evaluation.calibration import (
 from xfact.report.figures import reliability, risk_coverage_curves
 from xfact.report.grid import Cell, Table
 from xfact.report.page import Figure, Section
-from xfact.report.runs import Block, Row
+from xfact.report.runs import Block, Row, Run
 
 COVERAGES = (0.5, 0.8, 1.0)
 TEXT = (
@@ -45,17 +45,16 @@ def calibration_table(block: Block, split: str) -> Table:
     """ECE before and after, Brier score and negative log-likelihood, mean over seeds, and of the ensemble."""
     rows: list[list[Cell]] = []
     for row in with_split(block, split):
-        tables = row.predictions(split)
+        tables, temperatures = row.predictions(split), [temperature_of(run) for run in row.having(split)]
         before = [calibrated(table) for table in tables]
-        after = [calibrated(table, run.result.temperature) for run, table in zip(row.runs, tables, strict=False)]
-        temperatures = [run.result.temperature or 1.0 for run in row.runs]
+        after = [calibrated(table, one) for table, one in zip(tables, temperatures, strict=True)]
         rows.append([row.label, len(tables), *figures_before_after(before, after), f"{mean(temperatures):.2f}"])
         if len(tables) > 1:
             one = [calibrated(ensemble(tables))]
             rows.append([f"{row.label}, ensemble", len(tables), *figures_before_after(one, None), None])
     header = [
         "model",
-        "seeds",
+        "runs",
         "accuracy",
         "confidence",
         "ECE",
@@ -101,18 +100,23 @@ def figures_of(block: Block, split: str) -> list[Figure]:
     """Risk by coverage of all rows, and the reliability diagram of the last."""
     rows = with_split(block, split)
     curves = {row.label: risk_coverage(*of_table(ensemble(row.predictions(split)))) for row in rows}
-    last, table = rows[-1].runs[0], rows[-1].predictions(split)[0]
-    p, gold = of_table(table)
-    diagram = reliability(p, gold, last.result.temperature or 1.0)
+    last = rows[-1].having(split)[0]
+    p, gold = of_table(last.predictions(split))
+    diagram = reliability(p, gold, temperature_of(last))
     return [
         Figure(f"{split}: error rate by coverage", risk_coverage_curves(curves)),
         Figure(f"{split}: reliability of {rows[-1].label}, seed {last.result.seed}", diagram),
     ]
 
 
+def temperature_of(run: Run) -> float:
+    """That of dev; 1 leaves the probabilities as they are."""
+    return 1.0 if run.result.temperature is None else run.result.temperature
+
+
 def with_split(block: Block, split: str) -> list[Row]:
     """The rows that have the split."""
-    return [row for row in block.rows if row.scores(split)]
+    return [row for row in block.rows if row.having(split)]
 
 
 def of_table(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

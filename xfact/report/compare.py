@@ -6,10 +6,11 @@ import numpy as np
 
 from xfact.config import Config
 from xfact.errors import UserError
-from xfact.report.chance import ENOUGH, MEASURE, Sample, compared, method_text, p_text, percent, sample
+from xfact.report.chance import ENOUGH, MEASURE, UNPAIRED, Sample, compared, p_text, sample, without_interval
 from xfact.report.claims import claims_of
 from xfact.report.grid import Cell, Table, cut, rich_table, stdout_console
-from xfact.report.runs import Row, collect, listed
+from xfact.report.runs import Row, collect
+from xfact.runs.tables import listed
 from xfact.schema import Claim
 from xfact.screen import warn
 
@@ -31,10 +32,11 @@ def compare(config: Config) -> None:
     if a.label == b.label:
         a, b = Row(f"{a.label} (a)", a.runs), Row(f"{b.label} (b)", b.runs)
     lines: list[list[Cell]] = []
-    flipped = []
+    flipped, whys = [], []
     for split in splits:
         claims = claims_of(a.runs[0], split)
         both = sample([a, b], split, claims)
+        whys.append(without_interval(both))
         lines.append(line(both, a.label, b.label))
         flipped.append(flips(both, a.label, b.label, a.predictions(split)[0]["id"].tolist(), claims))
     header = ["split", "claims", "a", "b", "a - b", "95 % low", "95 % high", "p, checkpoints", "p, method (least)"]
@@ -43,8 +45,9 @@ def compare(config: Config) -> None:
         out.print(table.title, markup=False, soft_wrap=True)
         out.print(rich_table(table))
     out.print(
-        f"{MEASURE}; mean over seeds. p, checkpoints: claims' predictions swapped, about these checkpoints. p, method: "
-        f"seeds permuted, about the method, which needs about {ENOUGH} seeds of each.",
+        f"{MEASURE}; mean over seeds. p, checkpoints: claims' predictions swapped, about these checkpoints; "
+        f"{UNPAIRED}. p, method: seeds permuted, about the method, which needs about {ENOUGH} seeds of each."
+        + "".join(dict.fromkeys(whys)),
         markup=False,
         soft_wrap=True,
     )
@@ -64,10 +67,10 @@ def one_setting(name: str, pattern: str) -> Row:
 
 def line(both: Sample, a: str, b: str) -> list[Cell]:
     """A split's scores, their difference and its tests."""
-    difference, checkpoints, method = compared(both, a, b)
+    found = compared(both, a, b)
     means = [100 * float(np.mean(both.scores(name))) for name in (a, b)]
-    figures = percent(difference.estimate, difference.low, difference.high)
-    return [both.split, len(both.gold), *means, *figures, p_text(checkpoints.p), method_text(method)]
+    p = p_text(None if found.checkpoints is None else found.checkpoints.p)
+    return [both.split, len(both.gold), *means, *found.figures(), p, found.method_text()]
 
 
 def flips(both: Sample, a: str, b: str, ids: list[str], claims: Mapping[str, Claim] | None) -> Table:

@@ -24,7 +24,6 @@ from matplotlib.figure import Figure
 
 from xfact.evaluation.behaviour import SCALE
 from xfact.evaluation.calibration import BINS, calibration, reliability_bins, scaled
-from xfact.schema import SNIPPETS
 
 P = ParamSpec("P")
 
@@ -220,13 +219,9 @@ def score_bars(scores: pd.DataFrame, axis_label: str) -> Figure:
 
 
 @svg
-def attention_bars(
-    attention: pd.DataFrame, axis_label: str = "search rank of the snippet", snippets: int = SNIPPETS
-) -> Figure:
-    """Mean attention and one sd either way, by the first column, with the number of what is counted in the second.
-
-    Drawn of behaviour.attention_by_rank or attention_by_relevance.
-    """
+def attention_bars(attention: pd.DataFrame, axis_label: str = "search rank of the snippet") -> Figure:
+    """Mean attention and one sd either way on the snippet of each place (behaviour.attention_by_rank)."""
+    snippets = len(attention)
     figure = Figure((WIDTH, 2.9))
     axis = figure.subplots()
     places, mean, sd = np.arange(len(attention)), attention["attention_mean"], attention["attention_sd"]

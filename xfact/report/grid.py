@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import re
 import sys
 from collections.abc import Sequence
@@ -35,12 +36,17 @@ class Table:
 
 
 def shown(cell: Cell) -> str:
-    """A cell as text: thousands separated, one decimal, a dash for nothing."""
-    if cell is None:
+    """A cell as text: thousands separated, one decimal, a dash for nothing or no number."""
+    if cell is None or cell != cell:
         return "-"
     if isinstance(cell, float):
         return f"{cell:,.1f}"
     return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def fixed(value: float, digits: int, unit: str = "") -> str:
+    """A number with so many decimals; a dash for none (0 / 0)."""
+    return "-" if math.isnan(value) else f"{value:z.{digits}f}{unit}"
 
 
 def cut(claim: str) -> str:

@@ -8,8 +8,8 @@ from xfact.data.languages import name_and_family
 from xfact.evaluation.record import GroupScore, SplitScore
 from xfact.report.grid import Cell, Table
 from xfact.report.published import EVIDENCE_MODELS, HARDWARE, MAJORITY, ROWS, SPLITS, Figure, Published
-from xfact.report.runs import Block, Row, Run, listed
-from xfact.runs.tables import spread
+from xfact.report.runs import Block, Row, Run
+from xfact.runs.tables import listed, spread
 
 Definition = Literal["macro_f1", "macro_f1_gold", "macro_f1_7"]
 DEFINITIONS: dict[str, str] = {

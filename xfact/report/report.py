@@ -3,19 +3,23 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xfact.config import Config
 from xfact.evaluation.calibration import ensemble
 from xfact.files import write_text
 from xfact.report import behaviour, calibration, lm
 from xfact.report.chance import interval_table, sample, test_table
-from xfact.report.claims import claims_of
+from xfact.report.claims import Texts, texts_of
 from xfact.report.grid import Table, csv_text, latex_table, markdown_table, rich_table, stdout_console
 from xfact.report.page import Browser, Page, Section, write_page
 from xfact.report.paper import Definition, class_table, language_table, score_tables, some_run, time_table
-from xfact.report.runs import Block, blocks_of, finished
+from xfact.report.runs import Block, Row, blocks_of, finished
 from xfact.schema import LABELS, Claim
 from xfact.screen import say, warn
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def report(config: Config) -> None:
@@ -38,7 +42,7 @@ def report(config: Config) -> None:
         for caveat in caveats:
             stdout_console().print(f"note: {caveat}", style="yellow", markup=False)
         name = "" if len(blocks) == 1 else f"-{number}-{block.data}"
-        texts = {split: claims_of(some_run(block, split), split) for split in block.splits}
+        texts = {split: texts_of(block, split) for split in block.splits}
         parts = [Section("Scores", "\n\n".join(caveats), [*tables, time_table(block)])]
         parts += sections(block, config.definition, texts)
         page = Page(f"X-Fact: {block.data}", facts(block, config), parts, browser(block, texts))
@@ -50,9 +54,9 @@ def report(config: Config) -> None:
         write(Path(config.out), Page("Language models as fact-checkers", of, [section]), notes, "-lm")
 
 
-def sections(block: Block, definition: Definition, texts: Mapping[str, behaviour.Claims | None]) -> list[Section]:
+def sections(block: Block, definition: Definition, texts: Mapping[str, Texts | None]) -> list[Section]:
     """What a report of runs on one version of the data says beyond their scores."""
-    samples = [sample(block.rows, split, texts[split]) for split in block.splits]
+    samples = [sample(block.rows, split, found.claims if found else None) for split, found in texts.items()]
     chance = [table for one in samples for table in (interval_table(one), test_table(one))]
     parts = [
         table
@@ -80,22 +84,31 @@ def facts(block: Block, config: Config) -> list[tuple[str, str]]:
     ]
 
 
-def browser(block: Block, texts: Mapping[str, behaviour.Claims | None]) -> Browser | None:
+def browser(block: Block, texts: Mapping[str, Texts | None]) -> Browser | None:
     """The claims of the splits, each with the mean probabilities over the seeds of every row."""
-    claims: dict[str, Sequence[Claim]] = {}
-    for split, found in texts.items():
-        if found is not None:
-            ids = some_run(block, split).predictions(split)["id"]
-            claims[split] = [found[one] for one in ids]
-    if not claims:
-        return None
     import pandas as pd
 
-    tables = {
-        row.label: pd.concat([ensemble(row.predictions(split)) for split in claims if row.scores(split)])
-        for row in block.rows
-    }
-    return Browser(LABELS, claims, tables)
+    there = {split: found for split, found in texts.items() if found is not None}
+    claims: dict[str, Sequence[Claim]] = {}
+    for split, found in there.items():
+        claims[split] = [found.claims[one] for one in some_run(block, split).predictions(split)["id"]]
+    tables = {}
+    for row in block.rows:
+        own = [with_shown_attention(row, split, found) for split, found in there.items() if row.having(split)]
+        if own:
+            tables[row.label] = pd.concat(own)
+    seen = {label for table in tables.values() for column in ("gold", "pred") for label in table[column]}
+    labels = [*(LABELS if seen & set(LABELS) else ()), *sorted(seen - set(LABELS))]
+    return Browser(labels, claims, tables) if claims else None
+
+
+def with_shown_attention(row: Row, split: str, texts: Texts) -> "pd.DataFrame":
+    """The mean over a row's seeds, with attention where the model had the snippets that the page shows."""
+    table = ensemble(row.predictions(split))
+    had = texts.by_row.get(row.label, {})
+    other = [one not in had or had[one].evidence != texts.claims[one].evidence for one in table["id"]]
+    table.loc[other, [name for name in table if name.startswith("attention_")]] = float("nan")
+    return table
 
 
 def show(tables: Iterable[Table]) -> None:

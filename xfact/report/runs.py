@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from xfact.errors import DataError, UserError
 from xfact.evaluation.record import SplitScore
-from xfact.runs.result import Result
+from xfact.runs.result import FILE, Result
 from xfact.runs.states import state
-from xfact.runs.tables import row_labels, setting, shown
+from xfact.runs.tables import data_name, listed, row_labels, setting
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Run:
     folder: Path
     result: Result
     read: "dict[str, pd.DataFrame]" = field(default_factory=dict, repr=False, compare=False)
+    scored: dict[str, SplitScore] = field(default_factory=dict, repr=False, compare=False)
 
     def predictions(self, split: str) -> "pd.DataFrame":
         """The table that a split's scores were computed from, read once; DataError if it is not whole."""
@@ -29,11 +32,15 @@ class Run:
             self.read[split] = self.checked(split)
         return self.read[split]
 
+    def file(self, split: str) -> Path:
+        """Where the predictions of a split are."""
+        return self.folder / "predictions" / f"{split}.parquet"
+
     def checked(self, split: str) -> "pd.DataFrame":
         """The file of `predictions`."""
         import pandas as pd
 
-        path = self.folder / "predictions" / f"{split}.parquet"
+        path = self.file(split)
         if not path.is_file():
             raise DataError(f"{path}: missing; task=evaluate run={self.folder} scores the saved model again")
         try:
@@ -43,14 +50,39 @@ class Run:
         twice = table["id"][table["id"].duplicated()]
         if len(twice):
             raise DataError(f"{path}: row {twice.iloc[0]} is there twice; rerun=true makes the run again")
-        score = self.score(split)
-        if score is not None and len(table) != score.rows:
-            raise DataError(f"{path}: {len(table):,} of {score.rows:,} scored rows; rerun=true makes the run again")
+        said = self.said(split)
+        if said is not None and len(table) != said.rows:
+            raise DataError(f"{path}: {len(table):,} of {said.rows:,} scored rows; rerun=true makes the run again")
         return table
 
-    def score(self, split: str) -> SplitScore | None:
-        """The scores of dev or a test set."""
+    def said(self, split: str) -> SplitScore | None:
+        """What result.json says of dev or a test set."""
         return self.result.dev if split == "dev" else self.result.splits.get(split)
+
+    def score(self, split: str) -> SplitScore | None:
+        """The scores of dev or a test set, computed from its predictions; what they are on is result.json's word."""
+        from xfact.evaluation.scores import split_score
+
+        said = self.said(split)
+        if said is not None and split not in self.scored:
+            about = {name: getattr(said, name) for name in ("not_in_train", "file", "version", "evidence", "counts")}
+            self.scored[split] = split_score(self.predictions(split)).model_copy(update=about)
+        return None if said is None else self.scored[split]
+
+    def differences(self) -> list[str]:
+        """A line for each score that result.json has otherwise than the predictions give it."""
+        found = []
+        for split in (["dev"] if self.result.dev else []) + list(self.result.splits):
+            said, own = self.said(split), self.score(split)
+            for name in ("macro_f1", "macro_f1_gold", "macro_f1_7", "accuracy", "macro_f1_groups"):
+                ours, theirs = getattr(own, name), getattr(said, name)
+                if ours is not theirs and (None in (ours, theirs) or abs(ours - theirs) > ROUNDING):
+                    there, here = ("none" if one is None else f"{100 * one:.2f}" for one in (theirs, ours))
+                    found.append(
+                        f"{self.folder / FILE}: {name} x 100 of {split} is {there} there and {here} by its "
+                        "predictions, which count here"
+                    )
+        return found
 
 
 @dataclass(frozen=True)
@@ -70,17 +102,34 @@ class Row:
         """Of its runs."""
         return [run.result.seed for run in self.runs]
 
+    def having(self, split: str) -> list[Run]:
+        """The runs that have the split."""
+        return [run for run in self.runs if run.said(split) is not None]
+
     def scores(self, split: str) -> list[SplitScore]:
         """Of the runs that have the split."""
-        return [score for run in self.runs if (score := run.score(split)) is not None]
+        return [score for run in self.having(split) if (score := run.score(split)) is not None]
 
     def predictions(self, split: str) -> "list[pd.DataFrame]":
         """Of the runs that have the split, with the same rows in the same order; DataError otherwise."""
-        tables = [run.predictions(split) for run in self.runs if run.score(split) is not None]
-        for run, table in zip(self.runs, tables, strict=False):
-            if not table["id"].equals(tables[0]["id"]):
-                raise DataError(f"{run.folder}: its {split} has other claims than {self.runs[0].folder}")
-        return tables
+        runs = self.having(split)
+        for run in runs:
+            check_alike(run, runs[0], split)
+        return [run.predictions(split) for run in runs]
+
+
+def check_alike(run: Run, other: Run, split: str) -> None:
+    """DataError unless the predictions of both are of the same claims in the same order, with the same gold labels."""
+    table, first = run.predictions(split), other.predictions(split)
+    if not table["id"].equals(first["id"]):
+        raise DataError(f"{run.file(split)}: has other claims than {other.file(split)}")
+    for column in ("gold", "language", "site"):
+        differing = table["id"][table[column] != first[column]]
+        if len(differing):
+            raise DataError(
+                f"{run.file(split)}: {column} of {len(differing):,} claims is another than in {other.file(split)}, "
+                f"first of {differing.iloc[0]}"
+            )
 
 
 @dataclass(frozen=True)
@@ -119,6 +168,7 @@ def finished(pattern: str) -> tuple[list[Run], list[str]]:
 
 def blocks_of(found: list[Run], notes: list[str]) -> list[Block]:
     """The runs by version of their data; what one would not expect is added to the notes."""
+    notes += [line for run in found for line in run.differences()]
     blocks = defaultdict(list)
     for run in sorted(found, key=lambda run: table_order(run.result)):
         blocks[data_name(run.result), version_key(run.result, found)].append(run)
@@ -128,13 +178,6 @@ def blocks_of(found: list[Run], notes: list[str]) -> list[Block]:
         if versions > 1:
             notes.append(f"data {data} is there in {versions} versions: each has tables of its own")
     return made
-
-
-def data_name(result: Result) -> str:
-    """The data, with the filters that test sets share: rows scored on other claims do not stand in one table."""
-    keys = [f"data.{key}" for key in ("languages", "sites", "labels", "limit")]
-    filters = [f"{key.removeprefix('data.')}={shown(result.settings[key])}" for key in keys if key in result.settings]
-    return ", ".join([result.data, *filters])
 
 
 def version_key(result: Result, found: list[Run]) -> tuple:
@@ -171,13 +214,6 @@ def block(data: str, runs: list[Run], notes: list[str]) -> Block:
     versions = {file: version for run in runs for file, version in run.result.versions.data.items()}
     versions |= {score.file: score.version for run in runs for score in run.result.splits.values() if score.file}
     return Block(data, rows, versions)
-
-
-def listed(seeds: list[int]) -> str:
-    """`1, 2, 4`, or `1-4` where none between is missing."""
-    if len(seeds) > 2 and seeds == list(range(seeds[0], seeds[-1] + 1)):
-        return f"{seeds[0]}-{seeds[-1]}"
-    return ", ".join(map(str, seeds))
 
 
 def run_folders(pattern: str) -> list[Path]:

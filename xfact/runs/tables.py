@@ -100,8 +100,17 @@ def print_mean_table(results: list[Result], out: Console | None = None) -> None:
 
         print_lm_table(asked, out)
         results = [result for result in results if result.lm is None]
-    for data in dict.fromkeys(result.data for result in results):
-        _print_data_table([result for result in results if result.data == data], data, out)
+    for data in dict.fromkeys(map(data_name, results)):
+        _print_data_table([result for result in results if data_name(result) == data], data, out)
+
+
+def data_name(result: Result) -> str:
+    """The data, with the filters that test sets share: rows scored on other claims do not stand in one table."""
+    given = result.settings
+    keys = ["languages", "sites", "labels", "limit"]
+    keys += ["exclude"] if given.get("data.exclude_what", "rows") == "rows" else []
+    filters = [f"{key}={shown(given[f'data.{key}'])}" for key in keys if f"data.{key}" in given]
+    return ", ".join([result.data, *filters])
 
 
 def _print_data_table(results: list[Result], data: str, out: Console) -> None:
@@ -130,7 +139,7 @@ def _print_data_table(results: list[Result], data: str, out: Console) -> None:
         ]
         seconds = f"{mean(result.seconds for result in group):.0f}"
         names = [label, *([first.encoder or "-"] if len(encoders) > 1 else [])]
-        table.add_row(*names, str(len(group)), *cells, seconds)
+        table.add_row(*names, listed(sorted(result.seed for result in group)), *cells, seconds)
     out.print(title, markup=False)
     out.print(table)
     for caveat in results[0].caveats:
@@ -138,6 +147,13 @@ def _print_data_table(results: list[Result], data: str, out: Console) -> None:
     fresh = [_fresh(label, group, splits) for label, group in zip(labels, rows.values(), strict=True)]
     for line in filter(None, fresh):
         out.print(line, markup=False)
+
+
+def listed(seeds: list[int]) -> str:
+    """`1, 2, 4`, or `1-4` where none between is missing."""
+    if len(seeds) > 2 and seeds == list(range(seeds[0], seeds[-1] + 1)):
+        return f"{seeds[0]}-{seeds[-1]}"
+    return ", ".join(map(str, seeds))
 
 
 def setting(result: Result) -> tuple:

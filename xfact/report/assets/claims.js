@@ -175,7 +175,7 @@ function probabilities(claim) {
 function evidence(claim) {
   const attentive = [...data.models.keys()].filter((model) => {
     const { pred, attention } = data.predictions[model];
-    return attention && pred[claim] >= 0;
+    return attention && pred[claim] >= 0 && attention[claim * data.snippet_count] >= 0;
   });
   const items = data.snippets[claim].map((text, i) => {
     const link = data.links[claim][i] ?? "";
@@ -190,7 +190,7 @@ function evidence(claim) {
     return element("li", { value: i + 1 }, snippet, source, ...bars);
   });
   if (items.every((item) => item === null)) return element("p", { class: "note" }, "This claim has no snippets.");
-  const note = "The bars are the attention that each model pays to a snippet; they sum to one.";
+  const note = "The bars are the attention that each model pays to a snippet; they sum to one. A model that had other snippets has none here.";
   return element(
     "div",
     {},
