@@ -22,10 +22,12 @@ from omegaconf.errors import OmegaConfBaseException
 from xfact.config import RUNS, Config, parse
 from xfact.environment import composed, masked
 from xfact.errors import UserError, first_line, line
+from xfact.models.known import KNOWN
 from xfact.runs.devices import SHARED
 from xfact.runs.lock import Elsewhere
 from xfact.runs.loggers import SWEEP, check_loggers, sweep_name
 from xfact.runs.signals import MAIN, Interrupted, begin_job, is_worker, leave_if_alone, pass_on
+from xfact.screen import printable
 
 TASKS = {
     "train": "xfact.runs.train:train",
@@ -56,7 +58,7 @@ RECIPES: dict[str, dict[str, Any]] = {
     "lr": {"tiny": 2e-3, "": 2e-5},
     "max_epochs": {"tiny": 4, "": 10},
     "pooling": {"tiny": "mean", "": "auto"},
-    "authors_batch_size": {"attn_ea": 12, "": 8},
+    "authors_batch_size": {"": 8} | {name: known.authors_batch_size for name, known in KNOWN.items()},
 }
 
 # Here, and not in `main`, so that the processes of a launcher have it too.
@@ -109,7 +111,7 @@ def options_first(words: list[str]) -> list[str]:
 
 def fail(text: str, code: int) -> int:
     """One line on stderr."""
-    sys.stderr.write(f"error: {text}\n")
+    sys.stderr.write(f"error: {printable(text)}\n")
     return code
 
 

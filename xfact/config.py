@@ -383,6 +383,7 @@ class Config(Section):
     preview: bool = False
     run: PathText | None = None
     runs: PathText | None = None
+    sweep: str | None = None
     a: PathText | None = None
     b: PathText | None = None
     definition: Literal["macro_f1", "macro_f1_gold", "macro_f1_7"] = "macro_f1"

@@ -15,6 +15,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from xfact.config import RUNS, Config
 from xfact.environment import composed
+from xfact.runs.loggers import SWEEP
 from xfact.runs.threads import JOBS, available_cores
 
 PLAN = "XFACT_PLAN"  # how many jobs the sweep has, and which of them are the same run as an earlier one
@@ -54,6 +55,17 @@ class Sweep(Callback):
         same = [number for number, folder in enumerate(folders) if firsts[folder] != number]
         os.environ[PLAN] = json.dumps({"jobs": len(configs), "same": same})
         announce(config, configs, len(firsts), at_once)
+        if configs[0].task in RUNS:
+            list_runs(Path(config.hydra.sweep.dir), configs, folders)
+
+
+def list_runs(place: Path, configs: list[Config], folders: list[Any]) -> None:
+    """The sweep's runs, for a report of them alone."""
+    from xfact.files import write_text
+    from xfact.runs.states import SWEEP_RUNS
+
+    names = [os.path.relpath(folder, one.out) for one, folder in zip(configs, folders, strict=True)]
+    write_text(place / SWEEP_RUNS, "".join(f"{name}\n" for name in dict.fromkeys(names)))
 
 
 def check_all(configs: list[Config]) -> None:
@@ -159,6 +171,8 @@ def print_sweep(ended: list[dict[str, Any]]) -> None:
     say("")
     if results:
         print_mean_table(results)
+        out = os.path.relpath(Path(next(iter(folders))).parents[1])
+        say(f"a report of these runs: task=report runs={out} sweep={os.environ.get(SWEEP, 'last')}")
     begun = [outcome for outcome in ended if outcome.get("begun")]
     skipped = [outcome for outcome in begun if outcome.get("skipped")]
     stopped = [outcome for outcome in begun if "interrupted" in outcome or "stopped" in outcome]

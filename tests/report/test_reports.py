@@ -1,13 +1,18 @@
 """task=report in this process, on runs made for the purpose."""
 
+import csv
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from statistics import mean, stdev
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from report.invented_runs import claim, made_run, table
 
+from xfact.evaluation import scores
 from xfact.report import claims
 from xfact.report.behaviour import section
 from xfact.report.claims import texts_of
@@ -21,7 +26,7 @@ PRED = ["true", "false", "true", "other"] * 4
 
 def reported(folder: Path, **changes: Any) -> Path:
     """The folder of a report of the runs below a folder."""
-    options = {"runs": str(folder), "out": str(folder / "report"), "definition": "macro_f1"} | changes
+    options = {"runs": str(folder), "out": str(folder / "report"), "definition": "macro_f1", "sweep": None} | changes
     report(SimpleNamespace(**options))  # type: ignore[arg-type]
     return Path(options["out"])
 
@@ -67,6 +72,77 @@ def test_a_tiny_split_ends_nothing(tmp_path, monkeypatch, rows):
     text = (reported(tmp_path) / "report.md").read_text()
     assert ("an interval needs two groups" in text) == (rows == 1)
     assert "nan" not in text
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("definition", ["macro_f1", "macro_f1_gold", "macro_f1_7"])
+def test_a_mean_is_that_of_the_runs_predictions_by_the_definition_in_its_header(tmp_path, definition):
+    pairs = [table(GOLD, PRED), table(GOLD, ["false"] * 16)]
+    for seed, predictions in enumerate(pairs, start=1):
+        made_run(tmp_path, seed, {"alpha1": predictions})
+    (row,) = rows_of(reported(tmp_path, definition=definition) / "tables" / "macro-f1-data-own.csv")
+    values = [100 * getattr(scores, definition)(one["gold"], one["pred"]) for one in pairs]
+    assert row[f"alpha1 {definition}"] == f"{mean(values):.1f} ({stdev(values):.1f})"
+    assert row["seeds"] == "1, 2"
+
+
+def change(folder: Path, **values: Any) -> None:
+    """Other values in a run's result.json."""
+    path = folder / "result.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def test_runs_that_are_not_finished_are_named_and_missing_seeds_too(tmp_path):
+    for model in ("claim_only", "attn_ea"):
+        first, _ = [made_run(tmp_path, seed, {"alpha1": table(GOLD, PRED)}, model=model) for seed in (1, 2)]
+    change(first, status="failed", error="the loss is nan", splits={}, dev=None)
+    text = (reported(tmp_path) / "report.md").read_text().replace("\\", "")
+    assert f"left out: {first} is failed (the loss is nan)" in text
+    assert "Attn-EA: seeds 2, where other rows have 1, 2" in text
+
+
+def test_a_run_that_is_there_twice_counts_once(tmp_path):
+    for place in ("one", "two"):
+        made_run(tmp_path / place, 1, {"alpha1": table(GOLD, PRED)})
+    out = reported(tmp_path)
+    assert "once more" in (out / "report.md").read_text()
+    assert [row["seeds"] for row in rows_of(out / "tables" / "macro-f1-data-own.csv")] == ["1"]
+
+
+def versioned(folder: Path, version: str) -> None:
+    made = made_run(folder, 1, {"alpha1": table(GOLD, PRED)})
+    record = json.loads((made / "result.json").read_text())["splits"]
+    record["alpha1"] |= {"version": version, "file": "test.all.tsv"}
+    change(made, splits=record)
+
+
+def test_versions_of_the_data_are_never_in_one_mean_and_an_earlier_reports_pages_go(tmp_path):
+    for name in ("a", "b"):
+        versioned(tmp_path / name, name * 16)
+    out = reported(tmp_path)
+    assert "data own is there in 2 versions: each has tables of its own" in (out / "report-1-own.md").read_text()
+    (out / "report-mine.md").write_text("a user's own")
+    (out / "tables" / "mine.csv").write_text("a user's own")
+    shutil.rmtree(tmp_path / "b")
+    assert reported(tmp_path) == out
+    assert sorted(path.name for path in out.glob("report*")) == ["report-mine.md", "report.html", "report.md"]
+    assert (out / "tables" / "mine.csv").is_file()
+    assert not [path for path in (out / "tables").iterdir() if "-1-own" in path.name or "-2-own" in path.name]
+
+
+HOSTILE = "[x](javascript:alert(1)) <img src=x> **b** | `c`"
+
+
+def test_nothing_of_a_text_is_markup_in_report_md(tmp_path):
+    made_run(tmp_path, 1, {"alpha1": table(GOLD, PRED)}, data=HOSTILE, caveats=[HOSTILE], model=HOSTILE[:2] + "y")
+    text = (reported(tmp_path) / "report.md").read_text()
+    assert "](javascript" not in text.replace("\\]", "")
+    assert "<img" not in text.replace("\\<", "")
+    assert "**b**" not in text
 
 
 # Evidence

@@ -28,12 +28,21 @@ def test_what_is_written_is_read(tmp_path):
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_a_number_that_is_none_stays_strict_json_with_its_sign(tmp_path, value):
-    write_result(tmp_path, result(temperature=value))
+    write_result(tmp_path, result(seconds=value))
     text = (tmp_path / "result.json").read_text()
     json.loads(text, parse_constant=pytest.fail)
     found = read_result(tmp_path)
     assert found is not None
-    assert repr(found.temperature) == repr(value)
+    assert repr(found.seconds) == repr(value)
+
+
+@pytest.mark.parametrize("value", [0, -1, "NaN", "Infinity"])
+def test_a_temperature_that_is_none_is_refused(tmp_path, value):
+    write_result(tmp_path, result(temperature=1.5))
+    place = tmp_path / "result.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | {"temperature": value}))
+    with pytest.raises(DataError, match=r"result\.json: not a result of this version \(temperature: "):
+        read_result(tmp_path)
 
 
 @pytest.mark.parametrize(

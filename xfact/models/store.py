@@ -5,7 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 from safetensors import SafetensorError
 
 from xfact.config import Config
@@ -33,7 +33,7 @@ class Card(Strict):
     pooling: str | None
     eval_batch_size: int
     threads: int
-    temperature: float
+    temperature: float = Field(gt=0, allow_inf_nan=False)
     languages: list[str]  # of the training rows
     sites: list[str]
     data: str

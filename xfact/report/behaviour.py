@@ -10,7 +10,6 @@ from xfact.report.claims import Texts
 from xfact.report.figures import attention_bars, confusion, heat_map, score_bars
 from xfact.report.grid import Cell, Table, fixed
 from xfact.report.page import Figure, Section
-from xfact.report.published import EVIDENCE_MODELS
 from xfact.report.runs import Block, Row
 from xfact.schema import Claim
 
@@ -133,16 +132,20 @@ def retained_table(block: Block) -> Table:
 
 def evidence_rows(block: Block) -> list[Row]:
     """Rows of models that read their own evidence."""
-    return [row for row in block.rows if row.first.model in EVIDENCE_MODELS and row.first.evidence == "own"]
+    return [row for row in block.rows if reads_own(row)]
+
+
+def reads_own(row: Row) -> bool:
+    """Whether its model reads evidence, and that of the claim."""
+    return row.first.has_evidence and row.first.evidence == "own"
 
 
 def is_without(other: Row, row: Row, split: str) -> bool:
-    """Whether a row is like another but for its evidence: random, none, or a model that reads none."""
-    same = (other.first.metadata, other.first.augment) == (row.first.metadata, row.first.augment)
-    reads_own = other.first.model in EVIDENCE_MODELS and other.first.evidence == "own"
-    return (
-        bool(other.scores(split)) and same and not reads_own and other.first.model not in ("majority", "knn", "linear")
-    )
+    """Whether a row is like another but for its evidence: random, none, or a model of that encoder that reads none."""
+    ours, theirs = row.first, other.first
+    same = (theirs.metadata, theirs.augment, theirs.encoder) == (ours.metadata, ours.augment, ours.encoder)
+    kin = theirs.encoder is not None or theirs.model == ours.model
+    return bool(other.having(split)) and same and kin and not reads_own(other)
 
 
 def mean_score(row: Row, split: str) -> float:

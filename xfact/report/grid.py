@@ -89,7 +89,7 @@ def markdown_table(table: Table) -> str:
     rule = ["---" if position < table.texts else "---:" for position in range(len(table.header))]
     rows = [[escaped(shown(cell)) for cell in row] for row in table.rows]
     lines = [f"| {' | '.join(row)} |" for row in ([escaped(name) for name in table.header], rule, *rows)]
-    return "\n".join([f"## {table.title}", "", *lines, *(["", escaped(table.note)] if table.note else [])])
+    return "\n".join([f"## {escaped(table.title)}", "", *lines, *(["", escaped(table.note)] if table.note else [])])
 
 
 LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {

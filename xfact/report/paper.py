@@ -7,9 +7,21 @@ from typing import Literal
 from xfact.data.languages import name_and_family
 from xfact.evaluation.record import GroupScore, SplitScore
 from xfact.report.grid import Cell, Table
-from xfact.report.published import EVIDENCE_MODELS, HARDWARE, MAJORITY, ROWS, SPLITS, Figure, Published
+from xfact.report.published import (
+    ENCODER,
+    HARDWARE,
+    MAJORITY,
+    NOTE,
+    OF_THE_ROW,
+    ROWS,
+    SETTINGS,
+    SPLITS,
+    Figure,
+    Published,
+)
 from xfact.report.runs import Block, Row, Run
-from xfact.runs.tables import listed, spread
+from xfact.runs.tables import listed, shown, spread
+from xfact.schema import OFFICIAL_ROWS
 
 Definition = Literal["macro_f1", "macro_f1_gold", "macro_f1_7"]
 DEFINITIONS: dict[str, str] = {
@@ -17,71 +29,105 @@ DEFINITIONS: dict[str, str] = {
     "macro_f1_gold": "mean F1 over the classes in gold",
     "macro_f1_7": "mean F1 over all seven labels",
 }
+TRAIN, DEV = "train.all.tsv", "dev.all.tsv"
 SPREAD = "mean (sample sd, n - 1) over seeds, x 100"
 
 
 def score_tables(block: Block | None, definition: Definition) -> list[Table]:
-    """Tables 3 and 4; without runs their published figures alone."""
-    tables = [score_table(3, block, definition)]
-    augmented = block is None or any(row.first.augment != "none" for row in block.rows)
-    return [*tables, score_table(4, block, definition)] if augmented else tables
+    """Tables 3 and 4 with the runs that are the paper's, and one of all others; without runs the published alone."""
+    if block is None:
+        return [score_table(3, [], list(SPLITS), None), score_table(4, [], list(SPLITS), None)]
+    splits = ["dev", *block.splits]
+    papers = [row for row in block.rows if published(row) and not departures(row)]
+    tables = []
+    for number in (3, 4):
+        like = [row for row in papers if number in published(row).tables]  # type: ignore[union-attr]
+        if any(number == 3 or row.first.augment != "none" for row in like):
+            tables.append(score_table(number, like, splits, definition, block.data))
+    others = [row for row in block.rows if row not in papers]
+    return [*tables, *([other_table(others, splits, definition, block.data)] if others else [])]
 
 
-def score_table(number: int, block: Block | None, definition: Definition) -> Table:
-    """One of them: the paper's rows, each with the runs that are like it, then all other rows."""
-    splits = list(SPLITS) if block is None else ["dev", *block.splits]
-    published = [row for row in ROWS if number in row.tables]
-    pairs: list[tuple[Published | None, Row | None]] = []
-    taken: set[int] = set()
-    for paper in published:
-        like = [row for row in block.rows if key(row) == paper.key] if block else []
+def score_table(
+    number: int, rows: Sequence[Row], splits: Sequence[str], definition: Definition | None, data: str = ""
+) -> Table:
+    """One of them: the paper's rows, each with the runs that are like it."""
+    pairs: list[tuple[Published, Row | None]] = []
+    for paper in (row for row in ROWS if number in row.tables):
+        like = [row for row in rows if published(row) is paper]
         pairs += [(paper, row) for row in like] or [(paper, None)]
-        taken |= {id(row) for row in like}
-    if block and number == 3:
-        others = [row for row in block.rows if id(row) not in taken and row.first.augment == "none"]
-        pairs += [(None, row) for row in others]
-    header = ["model", "seeds"]
+    header, compared = ["model", "seeds"], definition == "macro_f1"
     for split in splits:
-        header += [f"{split} {definition}"] if block else []
-        header += [f"{split} paper"] if split in SPLITS else []
-        header += ["diff"] if compares(block, split) else []
-    rows = [score_row(paper, row, splits, block, definition) for paper, row in pairs]
-    notes = [f"{definition}: {DEFINITIONS[definition]}; {SPREAD}.", *([MAJORITY] if number == 3 else [])]
-    if block and not any(compares(block, split) for split in splits):
-        notes.append("No difference to the paper: these files are not the official ones by their row counts.")
-    data = f", data {block.data}" if block else ", as published"
-    return Table(f"Table {number}: macro-F1{data}", header, rows, texts=1, note=" ".join(notes))
+        header += [f"{split} {definition}"] if definition else []
+        if split in SPLITS:
+            header += [f"{split} paper", *(["diff"] if compared else [])]
+    notes = [told(definition or "macro_f1"), *([MAJORITY] if number == 3 else []), *([NOTE] if definition else [])]
+    notes += [] if compared or not definition else ["The paper's figures are macro_f1: no difference to another."]
+    title = f"Table {number}: macro-F1, " + (f"data {data}" if definition else "as published")
+    cells = [score_row(paper, row, splits, definition) for paper, row in pairs]
+    return Table(title, header, cells, note=" ".join(notes))
 
 
-def key(row: Row) -> tuple[str, bool, str, str]:
-    """What tells which row of the paper a row of runs is like."""
-    evidence = row.first.evidence if row.first.model in EVIDENCE_MODELS else "none"
-    return row.first.model, row.first.metadata, evidence, row.first.augment
+def told(definition: str) -> str:
+    """What a column's figures are."""
+    return f"{definition}: {DEFINITIONS[definition]}; {SPREAD}."
 
 
-def compares(block: Block | None, split: str) -> bool:
-    """Whether a difference to the paper means anything: every run was scored on a file with the official rows."""
-    if block is None or split not in SPLITS:
-        return False
-    scores = [score for row in block.rows for score in row.scores(split)]
-    return bool(scores) and all(score.counts == "official" for score in scores)
-
-
-def score_row(
-    paper: Published | None, row: Row | None, splits: Sequence[str], block: Block | None, definition: Definition
-) -> list[Cell]:
+def score_row(paper: Published, row: Row | None, splits: Sequence[str], definition: Definition | None) -> list[Cell]:
     """Name, seeds, and for each split ours, the paper's and the difference of the means."""
-    name = row.label if row else paper.name if paper else ""
-    cells: list[Cell] = [name, listed(row.seeds) if row else None]
+    cells: list[Cell] = [row.label if row else paper.name, listed(row.seeds) if row else None]
     for split in splits:
-        scores = row.scores(split) if row else []
-        figure = paper.figure(split) if paper else None
-        cells += [spread([getattr(score, definition) for score in scores])] if block else []
-        cells += [written(figure)] if split in SPLITS else []
-        if compares(block, split):
-            values = [100 * getattr(score, definition) for score in scores]
-            cells.append(f"{mean(values) - figure[0]:+.1f}" if values and figure else None)
+        values = [getattr(score, definition) for score in row.scores(split)] if row and definition else []
+        cells += [spread(values)] if definition else []
+        cells += [written(paper.figure(split))] if split in SPLITS else []
+        if split in SPLITS and definition == "macro_f1":
+            cells.append(f"{100 * mean(values) - paper.to_compare(split):+.1f}" if values else None)
     return cells
+
+
+def other_table(rows: Sequence[Row], splits: Sequence[str], definition: Definition, data: str) -> Table:
+    """The runs that are not the paper's: what all of them that train have otherwise is in the title."""
+    trained = [words(row) for row in rows if row.first.encoder] or [words(row) for row in rows]
+    said = data.split(", ")
+    common = [word for word in trained[0] if word not in said and all(word in others for others in trained)]
+    cells: list[Sequence[Cell]] = []
+    for row in rows:
+        own = [word for word in words(row) if word not in (*common, *said) and word not in row.label.split(", ")]
+        scores = [spread([getattr(score, definition) for score in row.scores(split)]) for split in splits]
+        cells.append([", ".join([row.label, *own]), listed(row.seeds), *scores])
+    header = ["model", "seeds", *(f"{split} {definition}" for split in splits)]
+    title = f"Macro-F1, data {data}" + (f"; {', '.join(common)}" if common else "")
+    return Table(
+        title, header, cells, note=f"{told(definition)} Not the paper's settings: no figure of it beside these."
+    )
+
+
+def published(row: Row) -> Published | None:
+    """The row of the paper that has the model and inputs of a row of runs."""
+    first = row.first
+    key = first.model, first.metadata, first.evidence if first.has_evidence else "none", first.augment
+    return next((one for one in ROWS if one.key == key), None)
+
+
+def words(row: Row) -> list[str]:
+    """Its encoder, and what else it has otherwise than the paper."""
+    return list(dict.fromkeys([*([row.first.encoder] if row.first.encoder else []), *departures(row)]))
+
+
+def departures(row: Row) -> list[str]:
+    """What a row has otherwise than the paper, in words; nothing where it may stand beside the paper's figures."""
+    first = row.first
+    found = [] if first.encoder in (None, ENCODER) else [first.encoder]
+    for key, value in first.settings.items():
+        if not key.startswith(OF_THE_ROW) and value not in SETTINGS.get(key, ()):
+            found.append(f"{key.rpartition('.')[2]}={shown(value)}")
+    if first.settings.get("optim.batch_size") == 12 and first.model != "attn_ea":
+        found.append("batch_size=12")
+    for file, rows in ((TRAIN, first.train), (DEV, first.dev_rows)):
+        if rows is None or rows.kept != OFFICIAL_ROWS[file]:
+            found.append(f"{f'{rows.kept:,}' if rows else 'unknown'} rows of {file.partition('.')[0]}")
+    scores = [(split, score) for split in SPLITS for score in row.scores(split)]
+    return found + [f"other rows of {split}" for split, score in dict(scores).items() if score.counts != "official"]
 
 
 def written(figure: Figure | None) -> str | None:
@@ -96,16 +142,21 @@ def time_table(block: Block | None) -> Table:
     rows: list[list[Cell]] = []
     for row in block.rows if block else ():
         results = [run.result for run in row.runs]
-        paper = next((one.hours for one in ROWS if one.key == key(row)), None)
+        like = None if departures(row) else published(row)
         devices = ", ".join(dict.fromkeys(f"{one.world_size} x {one.device}, {one.threads} threads" for one in results))
         fits, wholes = [one.seconds_fit for one in results], [one.seconds for one in results]
-        rows.append([row.label, devices, len(results), spread(fits, 1), spread(wholes, 1), paper and f"{paper:.1f}"])
+        rows.append([row.label, devices, len(results), spread(fits, 1), spread(wholes, 1), hours(like)])
     if block is None:
-        rows = [[one.name, HARDWARE[one.model], None, None, None, f"{one.hours:.1f}"] for one in ROWS if one.hours]
+        rows = [[one.name, HARDWARE[one.model], None, None, None, hours(one)] for one in ROWS if one.hours]
     header = ["model", "device", "runs", "training, s", "whole run, s", "paper, h"]
     hardware = "; ".join(f"{place} for {model}" for model, place in HARDWARE.items())
     note = f"Mean (sample sd) over runs. The paper's hardware: {hardware}."
     return Table("Table 5: run time", header, rows, texts=2, note=note)
+
+
+def hours(paper: Published | None) -> str | None:
+    """Table 5's training time."""
+    return None if paper is None or paper.hours is None else f"{paper.hours:.1f}"
 
 
 def language_table(block: Block, split: str, definition: Definition) -> Table:

@@ -11,8 +11,8 @@ from xfact.files import write_text
 from xfact.report import behaviour, calibration, lm
 from xfact.report.chance import interval_table, sample, test_table
 from xfact.report.claims import Texts, texts_of
-from xfact.report.grid import Table, csv_text, latex_table, markdown_table, rich_table, stdout_console
-from xfact.report.page import Browser, Page, Section, write_page
+from xfact.report.grid import Table, csv_text, escaped, latex_table, markdown_table, rich_table, stdout_console
+from xfact.report.page import Browser, Page, Section, page_html
 from xfact.report.paper import Definition, class_table, language_table, score_tables, some_run, time_table
 from xfact.report.runs import Block, Row, blocks_of, finished
 from xfact.schema import LABELS, Claim
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 
 def report(config: Config) -> None:
     """Print the tables of the paper for `runs`, and write report.md, report.html and tables/ into `out`."""
+    out = Output(Path(config.out))
     if config.runs == "none":
         tables = [*score_tables(None, config.definition), time_table(None), lm.published_table(), lm.trial_table()]
-        pages = [Section("The paper's tables", tables=tables)]
         show(tables)
-        write(Path(config.out), Page("X-Fact: the published figures", [], pages), [])
+        out.add(Page("X-Fact: the published figures", [], [Section("The paper's tables", tables=tables)]), [])
+        out.close()
         return
-    found, notes = finished(str(config.runs))
+    found, notes = finished(str(config.runs), config.sweep)
     asked = [run for run in found if run.result.lm is not None]
     blocks = blocks_of([run for run in found if run.result.lm is None], notes)
     for note in notes:
@@ -45,13 +46,13 @@ def report(config: Config) -> None:
         texts = {split: texts_of(block, split) for split in block.splits}
         parts = [Section("Scores", "\n\n".join(caveats), [*tables, time_table(block)])]
         parts += sections(block, config.definition, texts)
-        page = Page(f"X-Fact: {block.data}", facts(block, config), parts, browser(block, texts))
-        write(Path(config.out), page, notes, slug(name))
+        out.add(Page(f"X-Fact: {block.data}", facts(block, config), parts, browser(block, texts)), notes, slug(name))
     if asked:
         section = lm.section(asked)
         show(section.tables[: lm.ON_SCREEN])
         of = [("runs", f"{len(asked)} finished, below {config.runs}")]
-        write(Path(config.out), Page("Language models as fact-checkers", of, [section]), notes, "-lm")
+        out.add(Page("Language models as fact-checkers", of, [section]), notes, "-lm")
+    out.close()
 
 
 def sections(block: Block, definition: Definition, texts: Mapping[str, Texts | None]) -> list[Section]:
@@ -120,24 +121,55 @@ def show(tables: Iterable[Table]) -> None:
         out.print(table.note, markup=False, soft_wrap=True)
 
 
-def write(out: Path, page: Page, notes: Sequence[str], name: str = "") -> None:
-    """The report as Markdown, as a page, and each of its tables as CSV and LaTeX."""
+class Output:
+    """The folder of a report: its files are written whole, and what only an earlier report wrote there goes."""
+
+    LIST = ".files"  # a name a line, of what the last report wrote
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.written: list[str] = []
+
+    def add(self, page: Page, notes: Sequence[str], name: str = "") -> None:
+        """A report as Markdown, as a page, and each of its tables as CSV and LaTeX."""
+        for table in (table for section in page.sections for table in section.tables):
+            stem = f"tables/{slug(table.title.partition(';')[0])}{name}"
+            while f"{stem}.csv" in self.written:
+                stem += "-2"
+            self.write(f"{stem}.csv", csv_text(table))
+            self.write(f"{stem}.tex", latex_table(table))
+        self.write(f"report{name}.md", markdown(page, notes))
+        self.write(f"report{name}.html", page_html(page))
+        say(f"{self.folder}/: report{name}.html, report{name}.md, tables/")
+
+    def write(self, name: str, text: str) -> None:
+        """One file."""
+        write_text(self.folder / name, text)
+        self.written.append(name)
+
+    def close(self) -> None:
+        """Remove what an earlier report wrote and this one did not."""
+        place = self.folder / self.LIST
+        former = place.read_text(encoding="utf-8").splitlines() if place.is_file() else []
+        for name in set(former) - set(self.written):
+            if re.fullmatch(r"report[^/]*\.(md|html)|tables/[^/]+\.(csv|tex)", name):
+                (self.folder / name).unlink(missing_ok=True)
+        write_text(place, "".join(f"{name}\n" for name in self.written))
+
+
+def markdown(page: Page, notes: Sequence[str]) -> str:
+    """report.md; nothing of a text is markup."""
     lines = [
-        f"# {page.title}",
+        f"# {escaped(page.title)}",
         "",
-        *(f"- {what}: {value}" for what, value in page.facts),
-        *(f"- {note}" for note in notes),
+        *(f"- {what}: {escaped(value)}" for what, value in page.facts),
+        *(f"- {escaped(note)}" for note in notes),
     ]
     for section in page.sections:
-        parts = [f"# {section.title}", section.text, *map(markdown_table, section.tables)]
-        lines += [f"\n{part}" for part in parts if part]
-        for table in section.tables:
-            stem = out / "tables" / f"{slug(table.title)}{name}"
-            write_text(stem.with_name(f"{stem.name}.csv"), csv_text(table))
-            write_text(stem.with_name(f"{stem.name}.tex"), latex_table(table))
-    write_text(out / f"report{name}.md", "\n".join(lines) + "\n")
-    write_page(out / f"report{name}.html", page)
-    say(f"{out}/: report{name}.html, report{name}.md, tables/")
+        texts = [escaped(text) for text in section.text.split("\n\n") if text]
+        parts = [f"# {section.title}", *texts, *map(markdown_table, section.tables)]
+        lines += [f"\n{part}" for part in parts]
+    return "\n".join(lines) + "\n"
 
 
 def slug(text: str) -> str:

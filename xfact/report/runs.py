@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from xfact.errors import DataError, UserError
 from xfact.evaluation.record import SplitScore
+from xfact.models.known import KNOWN
 from xfact.runs.result import FILE, Result
-from xfact.runs.states import state
+from xfact.runs.states import SWEEP_RUNS, state
 from xfact.runs.tables import data_name, listed, row_labels, setting
 
 if TYPE_CHECKING:
@@ -152,10 +153,11 @@ def collect(pattern: str) -> tuple[list[Block], list[str]]:
     return blocks_of(found, notes), notes
 
 
-def finished(pattern: str) -> tuple[list[Run], list[str]]:
-    """The finished runs, and a line for each other; UserError if there is none."""
+def finished(pattern: str, sweep: str | None = None) -> tuple[list[Run], list[str]]:
+    """The finished runs, of a sweep if one is named, and a line for each other; UserError if there is none."""
     found, notes = [], []
-    for folder in run_folders(pattern):
+    folders = run_folders(pattern) if sweep is None else sweep_folders(Path(pattern), sweep)
+    for folder in folders:
         one = state(folder.absolute())
         if one.name == "finished" and one.result is not None:
             found.append(Run(folder, one.result))
@@ -224,6 +226,17 @@ def run_folders(pattern: str) -> list[Path]:
     return sorted(found)
 
 
+def sweep_folders(out: Path, name: str) -> list[Path]:
+    """The runs that a sweep listed below its `out`; `last` is the one that was started last. UserError if none did."""
+    lists = {path.parent.name: path for path in sorted((out / ".sweeps").glob(f"*/{SWEEP_RUNS}"))}
+    if not lists:
+        raise UserError(f"sweep={name}: no sweep was started into runs={out}")
+    place = lists[max(lists)] if name == "last" else lists.get(name)
+    if place is None:
+        raise UserError(f"sweep={name}: not below runs={out}; there are: last, {', '.join(sorted(lists))}")
+    return [out / line for line in place.read_text(encoding="utf-8").splitlines()]
+
+
 def hidden(path: Path, root: Path) -> bool:
     """Whether a folder between root and path is hidden: runs kept aside lie in one."""
     return any(part.startswith(".") for part in path.relative_to(root).parts)
@@ -231,7 +244,7 @@ def hidden(path: Path, root: Path) -> bool:
 
 def table_order(result: Result) -> tuple:
     """The order of the paper's Table 3, real claims before the sample."""
-    models = ["majority", "knn", "linear", "claim_only", "mean_ea", "attn_ea"]
+    models = list(KNOWN)
     model = models.index(result.model) if result.model in models else len(models)
     evidence = ["random", "own", "none"].index(result.evidence)
     return result.data == "sample", result.data, model, evidence, result.metadata, result.seed

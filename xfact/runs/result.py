@@ -13,6 +13,7 @@ from xfact.config import PACKAGE
 from xfact.errors import DataError, UserError
 from xfact.evaluation.record import LmRecord, SplitScore, Strict
 from xfact.files import write_text
+from xfact.models.known import KNOWN
 
 FILE = "result.json"
 LIBRARIES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "scikit-learn", "numpy")
@@ -56,6 +57,7 @@ class Result(Strict):
     identity: str
     seed: int
     model: str
+    reads_evidence: bool | None = None  # by the layout of its class; None in records of before, see `has_evidence`
     metadata: bool
     metadata_fields: list[str]
     missing: str
@@ -78,7 +80,7 @@ class Result(Strict):
     epochs: int | None = None  # trained
     steps: int | None = None  # of the optimiser
     best: Best | None = None
-    temperature: float | None = None  # of softmax(logits / T), fitted on dev
+    temperature: float | None = Field(None, gt=0, allow_inf_nan=False)  # of softmax(logits / T), fitted on dev
     seconds: float = 0.0  # the whole run
     seconds_fit: float = 0.0  # training and its dev evaluations
     command: str | None = None  # the words after run.py that make this run
@@ -86,6 +88,14 @@ class Result(Strict):
     lm: LmRecord | None = None  # of task=lm
     dev: SplitScore | None = None
     splits: dict[str, SplitScore] = Field(default_factory=dict)
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether the model reads snippets, whatever they are."""
+        if self.reads_evidence is not None:
+            return self.reads_evidence
+        known = KNOWN.get(self.model)
+        return bool(self.settings.get("model.evidence")) or (known is not None and known.reads_evidence)
 
 
 @cache

@@ -14,6 +14,7 @@ from xfact.runs.resume import found, step_of
 from xfact.targets import is_own
 
 NAMES = ("finished", "running", "interrupted", "stopped", "failed", "unreadable", "missing")
+SWEEP_RUNS = "runs.txt"  # in a sweep's own folder: its runs, relative to `out`, one a line
 LEFT = ("interrupted", "stopped", "failed", "missing")  # what the same command would run
 
 

@@ -14,6 +14,7 @@ from rich.table import Table
 from xfact.config import Config
 from xfact.errors import UserError
 from xfact.evaluation.record import GroupScore, SplitScore
+from xfact.models.known import KNOWN
 from xfact.runs.result import Result, read_result
 from xfact.screen import console, say, warn_once
 from xfact.targets import constructor_arguments
@@ -72,17 +73,9 @@ def one_line(result: Result) -> str:
 
 def row_name(result: Result) -> str:
     """The name of a table's row: model and what was switched on, as the paper writes them."""
-    names = {
-        "majority": "Majority",
-        "linear": "Linear",
-        "knn": "k-NN",
-        "claim_only": "Claim-Only",
-        "attn_ea": "Attn-EA",
-        "mean_ea": "Mean-EA",
-    }
     if result.lm is not None:
         return result.model
-    name = names.get(result.model, result.model)
+    name = KNOWN[result.model].title if result.model in KNOWN else result.model
     if result.evidence == "random":
         name += " (Random)"
     elif result.evidence == "none":
@@ -187,7 +180,7 @@ def _default(key: str, result: Result) -> Any:
     section, _, name = key.partition(".")
     if section == "model":
         try:
-            return constructor_arguments(result.settings["model._target_"]).get(name, (None, None))[1]
+            return constructor_arguments(str(result.settings.get("model._target_", ""))).get(name, (None, None))[1]
         except UserError:  # a model of the user's whose module is not here
             return None
     if section == "world_size":

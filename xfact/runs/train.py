@@ -160,6 +160,8 @@ def train_and_test(
     say(f"run {folder}")
     result.threads = lightning.prepare(config.seed, config.trainer.threads or result.threads or None)
     inputs = make_inputs(config, corpus, store.model_class(config.model["_target_"], config.named).layout)
+    snippets = inputs.layout in ("claim+snippets", "pairs")
+    result.reads_evidence = snippets or bool(config.model.get("evidence"))
     warn_without_effect(config)
     fitted = fit(config, inputs, folder, stop, loggers)
     data, model = fitted.data, fitted.model

@@ -1,0 +1,22 @@
+"""The suite's own models by their names in conf/model, in the paper's order: what tables call them, what they read."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Known:
+    """A model of conf/model; that it reads evidence is its class's layout, here for results that do not say."""
+
+    title: str
+    reads_evidence: bool = False
+    authors_batch_size: int = 8  # in the authors' commands
+
+
+KNOWN = {
+    "majority": Known("Majority"),
+    "knn": Known("k-NN"),
+    "linear": Known("Linear"),
+    "claim_only": Known("Claim-Only"),
+    "mean_ea": Known("Mean-EA", reads_evidence=True),
+    "attn_ea": Known("Attn-EA", reads_evidence=True, authors_batch_size=12),
+}
