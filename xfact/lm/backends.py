@@ -60,7 +60,7 @@ class Local(HFLM):
     def _model_generate(self, context: Any, max_length: int, **named: Any) -> Any:
         texts = super()._model_generate(context=context, max_length=max_length, **named)
         ends = {self.eot_token_id, self.tokenizer.pad_token_id}
-        own = getattr(self.model.generation_config, "eos_token_id", None)
+        own = getattr(getattr(self.model, "generation_config", None), "eos_token_id", None)
         ends |= set(own) if isinstance(own, list) else {own}
         whole = texts.shape[1] < max_length
         self.cuts.extend(not whole and int(last) not in ends for last in texts[:, -1])
