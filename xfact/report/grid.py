@@ -9,15 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich import box
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, Group
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from xfact.files import spreadsheet_safe
-from xfact.screen import WIDTH, SafeConsole, printable, width
+from xfact.screen import SafeConsole, printable, width
 
 CLAIM_CHARACTERS = 100
 NAME = 10  # characters of a row's name that a narrow screen does not break
+WORDS = 8  # of another column of words
 GAP = 2  # between columns on the screen
 
 Cell = str | int | float | None
@@ -60,23 +62,53 @@ def stdout_console() -> Console:
     return SafeConsole(file=sys.stdout, highlight=False, width=width(sys.stdout))
 
 
-def rich_table(table: Table) -> RichTable:
-    """The table, or its first rows, for the screen."""
-    drawn = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    drawn.leading = any("\n" in shown(cell) for row in table.rows for cell in row)
-    for position, name in enumerate(table.header):
-        drawn.add_column(name, justify="left" if position < table.texts else "right", overflow="fold")
-    drawn.columns[0].min_width = name_width(table)
-    for row in table.rows[: table.on_screen]:
-        drawn.add_row(*(Text(printable(shown(cell))) for cell in row))
-    return drawn
+def rich_table(table: Table, columns: int | None = None) -> Group:
+    """The table, or its first rows, for so many columns; what does not fit stands below, under the names again."""
+    texts = [[printable(shown(cell)) for cell in row] for row in table.rows[: table.on_screen]]
+    header = [printable(name) for name in table.header]
+    return Group(*(drawn(table, header, texts, part) for part in parts_of(table, header, texts, columns or screen())))
 
 
-def name_width(table: Table) -> int:
-    """Columns for the rows' names: as many as they have, or what the other columns leave, or NAME at least."""
-    cells = [[shown(cell) for cell in row] for row in table.rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)] or [0]
-    return min(widths[0], max(NAME, WIDTH - sum(widths[1:]) - GAP * len(widths)))
+def screen() -> int:
+    """Columns of stdout."""
+    return stdout_console().width
+
+
+def parts_of(table: Table, header: list[str], texts: list[list[str]], columns: int) -> list[list[int]]:
+    """Which columns stand side by side: those of words first, in each part, and as many numbers as are whole."""
+    names, numbers = list(range(table.texts)), list(range(table.texts, len(header)))
+    if not numbers:
+        return [names]
+
+    def width(place: int) -> int:
+        cells = [header[place].split(), *([row[place]] for row in texts)]
+        return GAP + max((cell_len(line) for words in cells for word in words for line in word.splitlines()), default=0)
+
+    room = columns - (min(width(0), NAME + GAP) + sum(min(width(place), WORDS + GAP) for place in names[1:]))
+    parts: list[list[int]] = [[]]
+    left = room
+    for place in numbers:
+        if parts[-1] and width(place) > left:
+            parts.append([])
+            left = room
+        parts[-1].append(place)
+        left -= width(place)
+    return [[*names, *part] for part in parts]
+
+
+def drawn(table: Table, header: list[str], texts: list[list[str]], places: list[int]) -> RichTable:
+    """Some columns of a table."""
+    made = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    made.leading = any("\n" in cell for row in texts for cell in row)
+    for place in places:
+        words = place < table.texts
+        made.add_column(header[place], justify="left" if words else "right", overflow="fold", no_wrap=False)
+        if not words and texts:
+            made.columns[-1].min_width = max(cell_len(line) for row in texts for line in [*row[place].splitlines(), ""])
+    made.columns[0].min_width = min(max((cell_len(row[places[0]]) for row in texts), default=0), NAME)
+    for row in texts:
+        made.add_row(*(Text(row[place]) for place in places))
+    return made
 
 
 def escaped(text: str) -> str:
