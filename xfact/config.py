@@ -286,6 +286,7 @@ class XfactBuilder(Section):
     previous: PathText | None = None  # folder of an earlier build, whose claims stay where they are
     evidence: PathText | None = None  # a file of task=retrieve
     mask: bool = False  # handles and e-mail addresses
+    follow: bool = False  # reviews' links, for what a review lacks
     ratings: PathText | None = None
     languages: PathText | None = None
 

@@ -8,7 +8,8 @@ from cli.conftest import quick, succeed
 from corpus.factchecks import SITES, claims, google, json_ld, page, write_lines, write_pages
 from corpus.web import Answer, serve
 
-from xfact.config import DataConfig
+from xfact.config import DataConfig, FetchConfig
+from xfact.corpus.crawl import Crawl, followed, read_all
 from xfact.data.corpus import Corpus
 from xfact.report.audit_counts import counts
 from xfact.schema import OFFICIAL
@@ -209,6 +210,31 @@ def test_from_pages_on_the_web_to_a_trained_model(tmp_path):
     )
     (result,) = (tmp_path / "runs").glob("*/*/result.json")
     assert json.loads(result.read_text())["status"] == "finished"
+
+
+def test_links_in_googles_answers_are_followed_for_what_is_missing(tmp_path):
+    some = list(claims(4))
+    other = json_ld(some[1] | {"claim": "Quite another claim"})
+    bodies = [page(json.dumps(json_ld(some[0]))), page(json.dumps(other)), page(json.dumps(json_ld(some[3])))]
+    pages = {
+        f"c{number}": Answer(body.encode(), headers={"Content-Type": "text/html"}) for number, body in enumerate(bodies)
+    }
+    with serve(**pages) as site:
+        given = google([one | {"url": site.address(f"/c{number}")} for number, one in enumerate(some)])
+        for claim in given["claims"][:3]:
+            claim.pop("claimant")
+        given["claims"][2]["claimReview"][0]["url"] = site.address("/gone")
+        path = tmp_path / "api.json"
+        path.write_text(json.dumps(given))
+        fetch = FetchConfig(delay=0, tries=1, allow_private=["localhost"])
+        found = read_all(str(path), Crawl(), fetch, tmp_path)
+        assert [one.claimant for one in found] == ["", "", "", some[3]["claimant"]]
+        filled, counts = followed(found, fetch, tmp_path)
+        assert [one.claimant for one in filled] == [some[0]["claimant"], "", "", some[3]["claimant"]]
+        assert counts == {"pages": 3, "HTTP 404": 1, "claimant filled in": 1}
+        assert [site.times(f"/{name}") for name in ("c0", "c1", "c2", "c3", "gone")] == [1, 1, 0, 0, 1]
+        refused, counts = followed(found, FetchConfig(delay=0, tries=1), tmp_path / "new")
+        assert (refused, counts["private address"]) == (found, 3)
 
 
 def test_googles_api_is_asked_page_after_page_with_the_users_key(tmp_path):

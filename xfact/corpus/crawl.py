@@ -2,15 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from xfact.config import FetchConfig
 from xfact.corpus.body import decoded
 from xfact.corpus.claimreview import Rejected, json_ld, loads, nodes, records
-from xfact.corpus.online import fetched, is_address
+from xfact.corpus.online import fetched, is_address, is_search
 from xfact.corpus.record import Record
+from xfact.data.normalise import normalised
 from xfact.data.tsv import lines, open_bytes, raw_lines
 from xfact.errors import DataError, UserError
 from xfact.files import files_below, readable
@@ -129,6 +130,37 @@ class Crawl:
         extra = ", ".join(f"{reason} {number:,}" for reason, number in counts.items() if number)
         read = [f"{self.files:,} files"] * (not self.fetched) + [f"{self.fetched:,} pages"] * bool(self.fetched)
         return ", ".join(read) + (f" ({extra})" if extra else "")
+
+
+def followed(found: list[Record], fetch: FetchConfig, cache: Path) -> tuple[list[Record], Counter[str]]:
+    """The reviews, each with what it lacks from the page of its link, if that has a review of the same claim.
+
+    The counts say how many pages were asked for, what was filled in, and why pages gave nothing.
+    """
+    counts: Counter[str] = Counter()
+    links = [one.url for one in found if lacking(one) and not one.place.startswith(one.url)]
+    links = [link for link in dict.fromkeys(links) if is_address(link) and not is_search(link, fetch)]
+    pages = dict(fetched(links, fetch, cache)) if links else {}
+    counts["pages"] = len(pages)
+    counts.update(answer for answer in pages.values() if isinstance(answer, str))
+    filled = []
+    for one in found:
+        blocks = pages.get(one.url, ())
+        if lacking(one) and not isinstance(blocks, str):
+            same = normalised(one.claim, one.language)
+            for other in Crawl().blocks(list(blocks), one.url):
+                if normalised(other.claim, one.language) == same:
+                    more = {name: text for name in lacking(one) if (text := getattr(other, name))}
+                    counts.update(f"{name.replace('_', ' ')} filled in" for name in more)
+                    one = replace(one, **more)
+                    break
+        filled.append(one)
+    return filled, counts
+
+
+def lacking(one: Record) -> list[str]:
+    """The fields of a review that are empty and that its page may have."""
+    return [name for name in ("language", "claimant", "claim_date", "review_date") if not getattr(one, name)]
 
 
 def suffix(path: Path) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from xfact.config import Config, FetchConfig, XfactBuilder
 from xfact.corpus import xfact_datasheet, xfact_steps
 from xfact.corpus.cleaning import identifier
-from xfact.corpus.crawl import Crawl, read_all
+from xfact.corpus.crawl import Crawl, followed, read_all
 from xfact.corpus.datasheet import markdown, record
 from xfact.corpus.near import near_in_meaning
 from xfact.corpus.online import is_address
@@ -96,6 +96,9 @@ def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig,
 
     found = read_all(source, crawl, fetch, cache)
     say(f"{source}: {len(found):,} reviews in {crawl.words()}")
+    if builder.follow:
+        found, counts = followed(found, fetch, cache)
+        say("links followed: " + ", ".join(f"{what} {number:,}" for what, number in counts.items()))
     rows = then(xfact_steps.clean(found, builder.mask))
     rows = then(xfact_steps.languages(rows, builder.leave_out_languages or (), languages, identifier()))
     rows = then(xfact_steps.dates(rows))
