@@ -107,6 +107,10 @@ def test_a_review_in_a_comment_of_the_page_is_none(around, found):
     )
 
 
+def test_half_a_character_is_a_question_mark():
+    assert only(json_ld(ONE) | {"claimReviewed": "half \ud800"}).claim == "half ?"
+
+
 def test_ratings_as_words_numbers_and_sentences():
     assert grade({"ratingValue": "2", "bestRating": 5, "worstRating": "1"}) == "2 of 1-5"
     assert grade({"ratingValue": 2}) == "2"

@@ -6,12 +6,16 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from corpus.web import Answer, page, serve, settings
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from xfact.config import Config, PassagesConfig, ProviderConfig, RetrieveConfig
-from xfact.corpus.apis import Hit, Query
+from xfact.corpus.apis import APIS, Hit, Query
 from xfact.corpus.bm25 import FolderSearch
 from xfact.corpus.dates import day_of
 from xfact.corpus.documents import html_document, read_documents
@@ -20,7 +24,8 @@ from xfact.corpus.pages import Pages
 from xfact.corpus.passages import overlap
 from xfact.corpus.reader import Readers
 from xfact.corpus.refused import Refused
-from xfact.corpus.retrieve import retrieve
+from xfact.corpus.retrieve import Job, retrieve, side_of, with_evidence, write
+from xfact.data.tsv import read_tsv
 from xfact.errors import DataError, UserError
 from xfact.schema import Claim
 
@@ -126,6 +131,28 @@ def test_a_page_has_the_day_that_its_metadata_says_and_no_other(head, body, day)
         f"<html><head>{head}</head><body><article><p>{'A text about a bridge. ' * 20}</p>{body}</article></body></html>"
     )
     assert html_document(content, "a.html").date == day
+
+
+@given(*[st.text(st.characters(exclude_categories=["Cs"]), max_size=20)] * 4)
+@example("a\tb", "c\nd\re", "\\t\\", "\x00\u2028\x85")
+def test_what_is_written_is_read_back_equal(claimant, text, snippet, link):
+    rows = [replace(CLAIM, claimant=claimant, claim=f"x{text}"), replace(CLAIM, id="2")]
+    results = [[Found(Hit("title", link, snippet))], []]
+    with TemporaryDirectory() as folder:
+        job = Job(rows, Path(folder, "out.tsv"), results)
+        write(job)
+        again = list(read_tsv(job.output, Counter()))
+        side = [json.loads(line) for line in side_of(job.output).read_text(encoding="utf-8").split("\n")[:-1]]
+    expected = [with_evidence(row, some) for row, some in zip(rows, results, strict=True)]
+    assert [replace(one, id="") for one in again] == [replace(one, id="") for one in expected]
+    assert [(one["link"], one["snippet"]) for one in side] == [(link, snippet)]
+
+
+def test_half_a_character_is_a_question_mark():
+    (one,) = APIS["brave"].hits(
+        {"web": {"results": [{"url": "http://a/\ud800", "title": "\udc00", "description": "a\ud800"}]}}
+    )
+    assert (one.link, one.title, one.snippet) == ("http://a/?", "?", "a?")
 
 
 def test_a_claim_that_names_no_site_is_counted():

@@ -15,6 +15,7 @@ from typing import Any
 
 from xfact.corpus.cleaning import without_tags
 from xfact.corpus.dates import day_of
+from xfact.data.normalise import writable
 
 LEADING_DATE = re.compile(r"([A-Z][a-z]{2} \d{1,2}, \d{4})\s+(?:\.\.\.|…|—|-)")  # of Google's snippets
 PUBLISHED = ("article:published_time", "og:published_time", "datepublished", "date", "pubdate", "dc.date")  # meta tags
@@ -186,7 +187,8 @@ def hit(one: Mapping[str, Any], link: str, snippet: str, day: Any) -> Hit:
     """A result with its texts without markup."""
     when = day_of(day) if isinstance(day, str) else None
     texts = (plain_text(one.get("title")), str(one.get(link) or ""), plain_text(one.get(snippet)))
-    return Hit(*texts, date=when.isoformat() if when else "")
+    title, address, words = map(writable, texts)
+    return Hit(title, address, words, date=when.isoformat() if when else "")
 
 
 def plain_text(text: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from xfact.corpus.record import Record
 from xfact.data.fact_checkers import host_and_path
+from xfact.data.normalise import writable
 
 COMMENT = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|(?://\s*)?\]\]>)\s*$")
 SCRIPT = re.compile(r"<!--|<script\b[^<>]*>", re.IGNORECASE)
@@ -177,7 +178,7 @@ def text(value: Any) -> str:
         return next((found for one in value if (found := text(one))), "")
     if isinstance(value, dict):
         return next((found for key in ("@value", "@id", "url", "name") if (found := text(value.get(key)))), "")
-    return "" if value is None or isinstance(value, bool) else str(value).strip()
+    return "" if value is None or isinstance(value, bool) else writable(str(value).strip())
 
 
 def names(value: Any) -> str:

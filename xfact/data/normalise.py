@@ -66,6 +66,11 @@ def visible(text: str) -> str:
     return JOINERS.sub(lambda found: found[0] if joins(found) else "", INVISIBLE.sub("", text))
 
 
+def writable(text: str) -> str:
+    """The text with a ? for each half of a character, which JSON may hold and no file."""
+    return text.encode(errors="replace").decode()
+
+
 def joins(found: re.Match[str]) -> bool:
     """Whether a joiner stands after a virama or, not joining, between Arabic letters (as RFC 5892 allows them)."""
     before, after = found.string[: found.start()][-1:], found.string[found.end() : found.end() + 1]
