@@ -271,6 +271,20 @@ def test_a_table_sorts_by_its_headers(opened: Open, keyboard: bool) -> None:
     assert states == ["ascending", "none", "none"]
 
 
+def test_every_table_and_figure_has_an_address_and_a_fold(tmp_path: Path) -> None:
+    write_page(tmp_path / "page.html", page(None, SCORES, SCORES))
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert re.findall(r'<details id="(section-1-\d)"( open)?>', text) == [
+        ("section-1-1", " open"), ("section-1-2", ""), ("section-1-3", ""),
+    ]  # fmt: skip
+
+
+@in_browser
+def test_an_address_opens_its_fold(opened: Open) -> None:
+    driver = opened(page(None, SCORES, SCORES), "#section-1-2")
+    assert [fold.get_attribute("open") for fold in all_of(driver, "details")] == ["true", "true", None]
+
+
 @in_browser
 def test_filters_leave_the_claims_that_they_say(opened: Open) -> None:
     driver = opened(page(small()))

@@ -113,6 +113,13 @@ def test_a_run_that_is_there_twice_counts_once(tmp_path):
     assert [row["seeds"] for row in rows_of(out / "tables" / "macro-f1-data-own.csv")] == ["1"]
 
 
+def test_a_run_stands_with_its_words_and_code(tmp_path):
+    made_run(tmp_path, 7, {"alpha1": table(GOLD, PRED)}, command="model=claim_only seed=7")
+    (row,) = rows_of(reported(tmp_path) / "tables" / "runs.csv")
+    assert (row["seed"], row["run"], row["code"]) == ("7", "claim_only-seed7", "0")
+    assert row["words after run.py"] == "model=claim_only seed=7"
+
+
 def versioned(folder: Path, version: str) -> None:
     made = made_run(folder, 1, {"alpha1": table(GOLD, PRED)})
     record = json.loads((made / "result.json").read_text())["splits"]
@@ -162,7 +169,7 @@ def test_attention_stands_only_beside_snippets_that_the_model_had(tmp_path, monk
     (block,), _ = collect(str(tmp_path))
     shown = browser(block, {"alpha1": texts_of(block, "alpha1")})
     assert shown is not None
-    (_, own), (_, other) = shown.predictions.items()
+    (_, other), (_, own) = shown.predictions.items()  # the last row first
     assert not own["attention_1"].isna().any()
     assert other["attention_1"].isna().tolist() == [number % 2 == 0 for number in range(len(GOLD))]
 

@@ -104,18 +104,17 @@ def digest(text: str) -> str:
 
 
 def section_html(number: int, section: Section) -> str:
-    """A section with its tables, then its figures."""
+    """A section with its tables, then its figures, each in a fold with an address; the first is open."""
     paragraphs = [f"<p>{escape(text.strip())}</p>" for text in section.text.split("\n\n") if text.strip()]
-    tables = [table_html(table) for table in section.tables]
-    figures = [figure_html(figure) for figure in section.figures]
+    parts = [(table.title, table_html(table)) for table in section.tables]
+    parts += [(figure.title, figure_html(figure)) for figure in section.figures]
+    folds = [
+        f'<details id="section-{number}-{place}"{" open" if place == 1 else ""}>'
+        f"<summary><h3>{escape(title)}</h3></summary>\n{html}\n</details>"
+        for place, (title, html) in enumerate(parts, start=1)
+    ]
     return "\n".join(
-        [
-            f'<section id="section-{number}"><h2>{escape(section.title)}</h2>',
-            *paragraphs,
-            *tables,
-            *figures,
-            "</section>",
-        ]
+        [f'<section id="section-{number}"><h2>{escape(section.title)}</h2>', *paragraphs, *folds, "</section>"]
     )
 
 
@@ -139,7 +138,7 @@ def table_html(table: Table) -> str:
         for row in table.rows
     )
     return (
-        f'<h3>{escape(table.title)}</h3>\n{note_html(table.note)}\n<div class="wide"><table aria-label="'
+        f'{note_html(table.note)}\n<div class="wide"><table aria-label="'
         f'{escape(table.title)}">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>'
     )
 
@@ -148,8 +147,7 @@ def figure_html(figure: Figure) -> str:
     """A figure under its title; what stands before its <svg> is for files of their own."""
     svg = figure.svg[figure.svg.index("<svg") :]
     return (
-        f"<h3>{escape(figure.title)}</h3>\n{note_html(figure.note)}\n"
-        f'<div class="wide figure" role="img" aria-label="{escape(figure.title)}">{svg}</div>'
+        f'{note_html(figure.note)}\n<div class="wide figure" role="img" aria-label="{escape(figure.title)}">{svg}</div>'
     )
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,11 @@ from xfact.files import write_text
 from xfact.report import behaviour, calibration, lm
 from xfact.report.chance import interval_table, sample, test_table
 from xfact.report.claims import Texts, texts_of
-from xfact.report.grid import Table, csv_text, escaped, latex_table, markdown_table, rich_table, stdout_console
+from xfact.report.grid import Cell, Table, csv_text, escaped, latex_table, markdown_table, rich_table, stdout_console
 from xfact.report.page import Browser, Page, Section, page_html
 from xfact.report.paper import Definition, class_table, language_table, score_tables, some_run, time_table
 from xfact.report.runs import Block, Row, blocks_of, finished
+from xfact.runs.result import FILE
 from xfact.schema import LABELS, Claim
 from xfact.screen import say, warn
 
@@ -44,7 +46,7 @@ def report(config: Config) -> None:
             stdout_console().print(f"note: {caveat}", style="yellow", markup=False)
         name = "" if len(blocks) == 1 else f"-{number}-{block.data}"
         texts = {split: texts_of(block, split) for split in block.splits}
-        parts = [Section("Scores", "\n\n".join(caveats), [*tables, time_table(block)])]
+        parts = [Section("Scores", "\n\n".join(caveats), [*tables, time_table(block), run_table(block)])]
         parts += sections(block, config.definition, texts)
         out.add(Page(f"X-Fact: {block.data}", facts(block, config), parts, browser(block, texts)), notes, slug(name))
     if asked:
@@ -72,6 +74,20 @@ def sections(block: Block, definition: Definition, texts: Mapping[str, Texts | N
     ]
 
 
+def run_table(block: Block) -> Table:
+    """Where each figure is from: the run, its code, when it was done and the words that make it."""
+    rows: list[list[Cell]] = []
+    for row in block.rows:
+        for run in row.runs:
+            written = datetime.fromtimestamp((run.folder / FILE).stat().st_mtime, UTC)
+            words = run.result.command or "not known"
+            rows.append([row.label, str(run.result.seed), run.folder.name, run.result.versions.code,
+                         f"{written:%Y-%m-%d %H:%M}", words])  # fmt: skip
+    header = ["model", "seed", "run", "code", "result.json written, UTC", "words after run.py"]
+    note = "code: a digest of the package's sources (versions.code in result.json)."
+    return Table("Runs", header, rows, texts=len(header), note=note)
+
+
 def facts(block: Block, config: Config) -> list[tuple[str, str]]:
     """What the figures of a page are of."""
     results = [run.result for row in block.rows for run in row.runs]
@@ -94,7 +110,7 @@ def browser(block: Block, texts: Mapping[str, Texts | None]) -> Browser | None:
     for split, found in there.items():
         claims[split] = [found.claims[one] for one in some_run(block, split).predictions(split)["id"]]
     tables = {}
-    for row in block.rows:
+    for row in reversed(block.rows):  # the page opens with the last, which is seldom Majority
         own = [with_shown_attention(row, split, found) for split, found in there.items() if row.having(split)]
         if own:
             tables[row.label] = pd.concat(own)

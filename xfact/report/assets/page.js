@@ -43,3 +43,22 @@ for (const table of document.querySelectorAll(".wide > table")) {
     header.firstElementChild.addEventListener("click", () => sortBy(table, header, given));
   }
 }
+
+/** A link to a table or figure opens its fold. */
+function unfold() {
+  const fold = byId(location.hash.slice(1));
+  if (fold instanceof HTMLDetailsElement) fold.open = true;
+}
+
+addEventListener("hashchange", unfold);
+unfold();
+
+// On paper every fold is open, and afterwards as it was.
+let closedFolds = [];
+addEventListener("beforeprint", () => {
+  closedFolds = [...document.querySelectorAll("details:not([open])")];
+  for (const fold of closedFolds) fold.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const fold of closedFolds) fold.open = false;
+});
