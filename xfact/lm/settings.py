@@ -127,8 +127,10 @@ def identity(config: Config) -> dict[str, Any]:
 
 def asked(lm: LmConfig) -> dict[str, Any]:
     """Who is asked: all that changes an answer beside the request, for a run's identity and for the answers kept."""
-    parts: dict[str, Any] = {"model": by_content(lm.model), "backend": lm.backend, "dtype": lm.dtype or "default"}
-    if lm.backend.startswith("api"):
+    parts: dict[str, Any] = {"model": lm.model, "backend": lm.backend, "dtype": lm.dtype or "default"}
+    if not lm.backend.startswith("api"):
+        parts["model"] = by_content(lm.model)
+    else:
         parts |= {"base_url": lm.base_url, "tokenizer": by_content(lm.tokenizer)}
     if lm.model_args:
         parts["model_args"] = by_content(lm.model_args)
