@@ -125,10 +125,11 @@ class AugmentConfig(Section):
 
     name: Literal["none", "politifact"] = "none"
     source: PathText | None = None
+    multifc: Literal["train_dev", "train"] = "train_dev"  # which of MultiFC's files with labels
 
 
 class EvidenceConfig(Section):
-    """Whose snippets a claim gets. `random` is for training only (paper, section 5: Attn-EA (Random))."""
+    """Whose snippets a claim gets. `random` is for training only (paper, section 3.1: Attn-EA (Random))."""
 
     source: Literal["own", "random", "none"] = "own"
     within: Literal["site", "language"] = "site"

@@ -83,10 +83,12 @@ def test_the_config_holds_every_value_and_each_split_has_its_tables(three):
     assert one.config["identity"] == result["identity"]
     assert one.config["split"]["alpha3"]["file"] == "zeroshot.tsv"
     for split, score in {"dev": result["dev"], **result["splits"]}.items():
-        languages = table(one, f"{split}/languages")
-        assert languages["columns"] == ["language", "rows", *FIGURES]
-        wanted = [[name, *(row[key] for key in ("rows", *FIGURES))] for name, row in score["languages"].items()]
-        assert languages["data"] == wanted
+        for name, what, key in (
+            ("languages", "language", "languages"), ("sources", "source", "sites"), ("families", "family", "families")
+        ):  # fmt: skip
+            found = table(one, f"{split}/{name}")
+            assert found["columns"] == [what, "rows", *FIGURES]
+            assert found["data"] == [[part, *(row[k] for k in ("rows", *FIGURES))] for part, row in score[key].items()]
         cells = {(gold, predicted): count for gold, predicted, count in table(one, f"{split}/confusion_table")["data"]}
         assert [[cells[a, b] for b in score["labels"]] for a in score["labels"]] == score["confusion"]
 

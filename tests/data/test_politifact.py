@@ -195,3 +195,14 @@ def test_folder_that_is_missing_or_of_neither_layout(tmp_path, call):
 def test_source_unset():
     with pytest.raises(UserError, match=r"augment=politifact needs augment.source=<folder>: .*MultiFC"):
         politifact.read(AugmentConfig(name="politifact"), Counter())
+
+
+def test_multifcs_train_alone_is_a_choice_and_another_version(tmp_path):
+    multifc(tmp_path, [row("pomt-1")], [row("pomt-2")])
+    both = AugmentConfig(name="politifact", source=str(tmp_path))
+    alone = both.model_copy(update={"multifc": "train"})
+    ids = {config.multifc: [claim.id for claim in politifact.read(config, Counter())] for config in (both, alone)}
+    assert ids == {"train_dev": ["politifact:pomt-1", "politifact:pomt-2"], "train": ["politifact:pomt-1"]}
+    assert politifact.version(both) != politifact.version(alone)
+    assert politifact.against_the_paper(15_389) == "the paper's +English adds 12,311"
+    assert politifact.against_the_paper(12_311) == "as many as the paper's"

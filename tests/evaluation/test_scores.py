@@ -18,7 +18,7 @@ from xfact.evaluation.scores import group_score, macro_f1, macro_f1_7, macro_f1_
 from xfact.models.verifier import collected
 from xfact.schema import LABELS, Claim
 
-# Gold rows of each test set (spec: Data): true, mostly true, partly, false, mostly false, complicated, other.
+# Gold rows of each test set: true, mostly true, partly, false, mostly false, complicated, other.
 ORDER = ("true", "mostly true", "partly true/misleading", "false", "mostly false", *(LABELS[0], "other"))
 COUNTS = {
     "alpha1": (851, 300, 858, 1464, 159, 106, 88),
@@ -274,3 +274,16 @@ def test_a_split_score_comes_back_from_its_json():
 def test_a_key_that_is_not_known_is_refused():
     with pytest.raises(ValidationError):
         ClassScore(precision=1, recall=1, f1=1, rows=1, predicted=1, more=1)
+
+
+def test_families_are_scored_from_their_languages_rows():
+    languages = ["it", "es", "pl", "xx"]
+    rows = pd.concat(
+        [
+            table(["true", "false"], ["true", "true"], language).assign(id=[f"{language}1", f"{language}2"])
+            for language in languages
+        ]
+    )
+    families = split_score(rows).families
+    assert {name: score.rows for name, score in families.items()} == {"Romance": 4, "Slavic": 2, "unknown": 2}
+    assert families["Romance"].accuracy == 0.5

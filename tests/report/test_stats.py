@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from xfact.config import Config
+from xfact.config import Config, DataConfig
+from xfact.data.corpus import Corpus
 from xfact.data.languages import LANGUAGES
 from xfact.errors import DataError, UserError
 from xfact.report import stats as module
@@ -88,7 +89,7 @@ def test_the_sample_is_counted_as_its_source_file_says(tmp_path: Path, capsys: p
     screen = capsys.readouterr().out
     assert screen.startswith("This is the embedded sample, not the benchmark")
     assert screen.splitlines()[-1] == f"written to {folder}: stats.md, splits.csv, sources.csv, duplicates.csv"
-    assert (folder / "stats.md").read_text("utf-8").count("\n## ") == 5
+    assert (folder / "stats.md").read_text("utf-8").count("\n## ") == 7
 
 
 def test_the_claims_lack_alpha2_and_hold_the_known_duplicates(
@@ -257,3 +258,27 @@ def test_splits_of_one_file_are_counted_once(tmp_path, capsys):
     assert "alpha1_empty: test.all.tsv is counted already; skipped" in capsys.readouterr().err
     for file in FILES:
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+
+
+def test_languages_and_sources_stand_beside_the_papers_figures():
+    claims = module.load(Corpus(DataConfig()), SPLIT)[0]
+    cells = {row[0]: row[1:] for row in module.paper_table(claims).rows}
+    of = {split: {claim.language for claim in rows} for split, rows in claims.items()}
+    paper = {"train": 13, "dev": 12, "alpha1": 12, "alpha2": 4, "alpha3": 12}
+    assert {split: cells[f"languages of {split}"] for split in paper} == {
+        split: [len(of[split]), number] for split, number in paper.items()
+    }
+    assert cells["sources of all splits"][1] == 85
+    assert cells["families of Table 6"][1] == 11
+    assert cells["claims in Serbian of train, dev and alpha1"][1] == 835
+    assert cells["claims a language of train, dev and alpha1, mean"][1] == 1784
+
+
+def test_each_source_has_its_labels_and_the_share_of_its_most_frequent():
+    claims = module.load(Corpus(DataConfig()), SPLIT)[0]
+    table = module.labels_table(claims)
+    assert sum(row[2] for row in table.rows) == sum(map(len, claims.values()))
+    for row in table.rows:
+        labels = [number or 0 for number in row[3:10]]
+        assert sum(labels) == row[2]
+        assert row[-1] == f"{100 * max(labels) / row[2]:.0f}%"

@@ -24,5 +24,8 @@ def training_rows(corpus: Corpus, augment: AugmentConfig, file: str) -> tuple[li
     report.emptied = dict(emptied)
     report.added, report.not_added = {"PolitiFact": len(kept)}, dict(dropped)
     left_out = ", ".join(f"{n:,} {why}" for why, n in sorted(dropped.items())) or "none"
-    say(f"augment=politifact: {len(kept):,} rows added to train; left out: {left_out}")
+    say(
+        f"augment=politifact: {len(kept):,} rows added to train ({politifact.against_the_paper(len(kept))}); "
+        f"left out: {left_out}"
+    )
     return claims + kept, report

@@ -1,4 +1,4 @@
-"""Whose snippets a training claim gets: its own, another claim's, or none (paper, section 5: Attn-EA (Random))."""
+"""Whose snippets a training claim gets: its own, another claim's, or none (paper, section 3.1: Attn-EA (Random))."""
 
 import random
 from collections import defaultdict

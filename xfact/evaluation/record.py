@@ -40,6 +40,7 @@ class SplitScore(GroupScore):
     confusion: list[list[int]]  # [gold][predicted]
     languages: dict[str, GroupScore]
     sites: dict[str, GroupScore]
+    families: dict[str, GroupScore] = {}  # of languages, as the paper's Table 6 has them
     not_in_train: GroupScore | None = None  # rows whose normalised claim does not stand in train
     file: str = ""
     version: str = ""  # SHA-256 of the file's content, first 16 digits

@@ -1,4 +1,4 @@
-"""Scores from a predictions table, each with its definition in its name (spec: Metric).
+"""Scores from a predictions table, each with its definition in its name.
 
 macro_f1        average of F1 over the classes in gold or predictions (scikit-learn without labels=; the paper's);
                 NO_LABEL, an answer of a language model that names none, is wrong and no class of its own
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
+from xfact.data.languages import name_and_family
 from xfact.evaluation.record import ClassScore, GroupScore, SplitScore
 from xfact.schema import LABELS
 
@@ -72,6 +73,7 @@ def split_score(table: pd.DataFrame, known: list[bool] | None = None) -> SplitSc
     fresh = None
     if known is not None and any(known) and not all(known):
         fresh = group_score(table[~np.array(known)])
+    families = [name_and_family(str(language).strip())[1] or "unknown" for language in table["language"]]
     return SplitScore(
         **group_score(table).model_dump(),
         macro_f1_groups=float(np.mean(groups)),
@@ -80,6 +82,7 @@ def split_score(table: pd.DataFrame, known: list[bool] | None = None) -> SplitSc
         confusion=confusion_matrix(gold, pred, labels=labels).tolist(),
         languages=subset_scores(table, "language"),
         sites=subset_scores(table, "site"),
+        families=subset_scores(table.assign(family=families), "family"),
         not_in_train=fresh,
     )
 

@@ -1,4 +1,4 @@
-"""Attn-EA, the attention-based evidence aggregator (paper, section 5)."""
+"""Attn-EA, the attention-based evidence aggregator (paper, section 3.1)."""
 
 import torch
 from torch import Tensor, nn

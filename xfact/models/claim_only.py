@@ -1,4 +1,4 @@
-"""Claim-Only (paper, section 5): the claim's pooled vector, dropout, a linear layer."""
+"""Claim-Only (paper, section 3.1): the claim's pooled vector, dropout, a linear layer."""
 
 from torch import Tensor, nn
 

@@ -32,6 +32,10 @@ PAPER_ORDER = (
 QUANTILES = {"p5": 5, "p50": 50, "p95": 95, "max": 100}
 MATCH = {"official": "yes", "swallowed": "no: swallowed", "other": "no"}
 CONFLICTS_ON_SCREEN = 12
+# What the paper says of its data, beside Table 2's labels: languages of each split, and over all of them.
+PAPER_LANGUAGES = {"train": 13, "dev": 12, "alpha1": 12, "alpha2": 4, "alpha3": 12}
+PAPER_SITES, PAPER_FAMILIES, PAPER_MEAN, PAPER_SERBIAN = 85, 11, 1_784, 835
+IN_DOMAIN = ("train", "dev", "alpha1")
 
 Splits = Mapping[str, Sequence[Claim]]
 
@@ -80,7 +84,9 @@ def stats(config: Config) -> None:
     tables = [
         table2(counted),
         lengths_table(counted),
+        paper_table(splits),
         table6(splits),
+        labels_table(splits),
         duplicates_table(splits, found),
         conflicts_table(conflicts(found)),
     ]
@@ -209,7 +215,45 @@ def table6(splits: Splits) -> Table:
         name, family = name_and_family(language)
         rows.append([f"{language} {name}", source or None, family or None, *(count[split] or None for split in splits)])
     rows.append(["total", "", "", *(len(claims) for claims in splits.values())])
-    return Table("Languages and sources (paper, Table 6)", ["language", "source", "family", *splits], rows, texts=3)
+    note = "The paper writes IE: before the branches of Indo-European."
+    header = ["language", "source", "family", *splits]
+    return Table("Languages and sources (paper, Table 6)", header, rows, note=note, texts=3)
+
+
+def paper_table(splits: Splits) -> Table:
+    """The paper's figures of languages and sources beside those of the data."""
+    every = [claim for claims in splits.values() for claim in claims]
+    there = {split: {claim.language.strip() for claim in claims} for split, claims in splits.items()}
+    rows: list[list[Cell]] = [
+        [f"languages of {split}", len(found), PAPER_LANGUAGES.get(split)] for split, found in there.items()
+    ]
+    in_domain = [claim for split in IN_DOMAIN for claim in splits.get(split, ())]
+    languages = Counter(claim.language.strip() for claim in in_domain)
+    mean = round(len(in_domain) / len(languages)) if languages else None
+    families = {name_and_family(claim.language.strip())[1] for claim in every} - {""}
+    rows += [
+        ["claims a language of train, dev and alpha1, mean", mean, PAPER_MEAN],
+        ["claims in Serbian of train, dev and alpha1", languages["sr"], PAPER_SERBIAN],
+        ["sources of all splits", len({source_of(claim) for claim in every} - {""}), PAPER_SITES],
+        ["families of Table 6", len(families), PAPER_FAMILIES],
+    ]
+    note = "The paper does not say of which splits its mean and its count of Serbian are."
+    return Table("Languages and sources beside the paper's figures", ["", "here", "paper"], rows, note=note)
+
+
+def labels_table(splits: Splits) -> Table:
+    """The labels of each source over all splits, and the share of its most frequent: the paper drops over 80 %."""
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for claims in splits.values():
+        for claim in claims:
+            counts.setdefault((claim.language.strip(), source_of(claim)), Counter())[claim.label] += 1
+    rows: list[list[Cell]] = []
+    for (language, source), labels in sorted(counts.items()):
+        share = f"{100 * max(labels.values()) / labels.total():.0f}%"
+        rows.append([language, source or None, labels.total(), *(labels[one] or None for one in PAPER_ORDER), share])
+    header = ["language", "source", "claims", *PAPER_ORDER, "most frequent"]
+    note = "The paper leaves out sources of which one label is more than 80 %, counted before its splits were drawn."
+    return Table("Labels of each source", header, rows, note=note, texts=2)
 
 
 def duplicates_table(splits: Splits, found: Sequence[Group]) -> Table:

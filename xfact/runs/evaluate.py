@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -57,11 +58,24 @@ def scored(table: Any, split: Any, train: list[Claim] | None) -> SplitScore:
     known = None
     if train is not None:
         known = repeated(train, split.claims)
+        if line := not_learnt(split.name, split.claims, train):
+            warn(line)
     score = split_score(table, known).model_copy(update={"evidence": split.evidence})
     if split.report is None:
         return score
     report = split.report
     return score.model_copy(update={"file": report.file, "version": report.version, "counts": report.counts})
+
+
+def not_learnt(name: str, claims: list[Claim], train: list[Claim]) -> str | None:
+    """A line for rows whose label no training row has: no model can be right on them."""
+    learnt = {claim.label for claim in train}
+    rows = Counter(claim.label for claim in claims if claim.label not in learnt)
+    if not rows:
+        return None
+    return (
+        f"{name}: {rows.total():,} rows have a label that train lacks, and count as wrong ({', '.join(sorted(rows))})"
+    )
 
 
 def saved_config(folder: Path) -> Config:

@@ -182,14 +182,16 @@ class WandbRun:
         return True
 
     def scores(self, scores: dict[str, SplitScore], best: float | None) -> None:
-        """Each split's figures as summary, its languages and confusion matrix as tables."""
+        """Each split's figures as summary, its languages, sources, families and confusion matrix as tables."""
         import wandb
 
         # The best epoch's, whatever part of training this attempt has seen.
         self.run.summary.update(flat(scores) | ({} if best is None else {"dev/macro_f1": {"max": best}}))
         for split, score in scores.items():
-            rows = [[name, one.rows, *(getattr(one, key) for key in FIGURES)] for name, one in score.languages.items()]
-            self.run.log({f"{split}/languages": wandb.Table(columns=["language", "rows", *FIGURES], data=rows)})
+            subsets = {"language": score.languages, "source": score.sites, "family": score.families}
+            for (what, subset), tables in zip(subsets.items(), ("languages", "sources", "families"), strict=True):
+                rows = [[name, one.rows, *(getattr(one, key) for key in FIGURES)] for name, one in subset.items()]
+                self.run.log({f"{split}/{tables}": wandb.Table(columns=[what, "rows", *FIGURES], data=rows)})
             self.run.log({f"{split}/confusion": confusion_chart(f"{split}: gold and predicted", score)})
         if self.artifact:
             predictions = wandb.Artifact(f"predictions-{self.about['id']}", type="predictions")
