@@ -141,6 +141,21 @@ def test_one_language_alone(language, rows):
     assert (report.kept, report.dropped) == (rows, {"by data.languages": 1_372 - rows})
 
 
+@pytest.mark.parametrize(
+    ("filters", "said"),
+    [
+        ({"languages": ["it", "xx"]}, "data.languages: sample has no row of xx"),
+        ({"languages": ["it", "ka"]}, ""),  # of alpha3 alone
+        ({"sites": ["factcheck.ge", "nowhere.example"]}, "data.sites: sample has no row of nowhere.example"),
+    ],
+)
+def test_a_value_that_no_file_has_is_said(capsys, filters, said):
+    Corpus(DataConfig(**filters)).read("train.all.tsv", "train")
+    text = capsys.readouterr().err
+    assert ("has no row of" in text) == bool(said)
+    assert said in " ".join(text.split())
+
+
 def test_norwegian_written_as_yaml_reads_it_is_norwegian():
     kept, _ = Corpus(DataConfig(source="claims", languages=[False])).read("zeroshot.tsv")
     assert len(kept) == 400

@@ -13,7 +13,7 @@ from xfact.data import hub
 from xfact.data.tsv import content_hash, rows_of
 from xfact.errors import DataError, UserError
 from xfact.schema import OFFICIAL_ROWS, SWALLOWED_ROWS, Claim
-from xfact.screen import say, warn
+from xfact.screen import say, warn, warn_once
 
 Role = Literal["train", "dev", "test"]  # what a file is read for: some of data's keys leave test sets whole
 
@@ -155,6 +155,7 @@ class Corpus:
         )
         if role == "train":
             self.check_left_out(file, claims)
+            self.say_unknown(claims)
         emptied: Counter[str] = Counter()
         kept = list(self.filtered(claims, dropped, role, emptied))
         if role == "train" and self.data.train_rows is not None:
@@ -210,6 +211,15 @@ class Corpus:
             for value in getattr(self.data, key) or ():
                 if value not in known:
                     raise UserError(f"data.{key}: {file} has no row of {value}; it has {', '.join(sorted(known))}")
+
+    def say_unknown(self, train: Sequence[Claim]) -> None:
+        """A line for what data.languages, data.sites and data.labels name and no official file of the source has."""
+        for key, column in {"languages": "language", "sites": "site", "labels": "label"}.items():
+            lacking = set(getattr(self.data, key) or ()) - {getattr(claim, column).strip() for claim in train}
+            for file in (file for file in OFFICIAL_ROWS if lacking and self.has(file)):
+                lacking -= {getattr(claim, column).strip() for claim in self.rows(file, Counter())}
+            if lacking:
+                warn_once(f"data.{key}: {self.name} has no row of {', '.join(sorted(lacking))}")
 
     def drawn(self, claims: list[Claim], number: int, dropped: Counter[str]) -> list[Claim]:
         """The first `number` of a fixed shuffle of claims, in file order: a smaller draw is part of a larger one."""
