@@ -233,6 +233,13 @@ def test_links_in_googles_answers_are_followed_for_what_is_missing(tmp_path):
         assert [one.claimant for one in filled] == [some[0]["claimant"], "", "", some[3]["claimant"]]
         assert counts == {"pages": 3, "HTTP 404": 1, "claimant filled in": 1}
         assert [site.times(f"/{name}") for name in ("c0", "c1", "c2", "c3", "gone")] == [1, 1, 0, 0, 1]
+        given["claims"][0]["claimReview"][0].pop("textualRating")
+        path.write_text(json.dumps(given))
+        crawl = Crawl()
+        rest = read_all(str(path), crawl, fetch, tmp_path)
+        assert (len(rest), crawl.reasons) == (3, {"no rating": 1})
+        (rated,), counts = followed(crawl.unrated, fetch, tmp_path)
+        assert (rated.rating, counts["rating filled in"]) == (some[0]["rating"], 1)
         refused, counts = followed(found, FetchConfig(delay=0, tries=1), tmp_path / "new")
         assert (refused, counts["private address"]) == (found, 3)
 

@@ -22,7 +22,11 @@ TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
 class Rejected(Exception):
-    """Why something is no usable review."""
+    """Why something is no usable review; the review if it lacks its rating alone."""
+
+    def __init__(self, reason: str, unrated: Record | None = None) -> None:
+        super().__init__(reason)
+        self.unrated = unrated
 
 
 def json_ld(page: str) -> Iterator[str]:
@@ -97,7 +101,8 @@ def attempt(fields: dict[str, str], place: str) -> Record | Rejected:
     """The record, or why it can be none."""
     for name, reason in (("claim", "no claim"), ("rating", "no rating"), ("site", "no site")):
         if not fields[name].strip():
-            return Rejected(reason)
+            rest = all(fields[other].strip() for other in ("claim", "site"))
+            return Rejected(reason, Record(place, **fields) if rest else None)  # type: ignore[arg-type]
     return Record(place, **fields)  # type: ignore[arg-type] # they are all texts
 
 

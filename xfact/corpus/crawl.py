@@ -34,6 +34,7 @@ class Crawl:
     links: Counter[str] = field(default_factory=Counter)  # symbolic links, which may lead out of the folder
     mended: int = 0  # JSON that had to be
     rejected: list[tuple[str, str]] = field(default_factory=list)  # (place, reason)
+    unrated: list[Record] = field(default_factory=list)  # of these, reviews that lack their rating alone
 
     def read(self, place: str, fetch: FetchConfig, cache: Path) -> Iterator[Record]:
         """Every record of an address, of a list of them, of a file, or of a folder's files in the order of names."""
@@ -114,6 +115,7 @@ class Crawl:
                 some = True
                 if isinstance(one, Rejected):
                     self.rejected.append((place, str(one)))
+                    self.unrated += [one.unrated] if one.unrated else []
                 else:
                     yield one
         if not some:
@@ -160,7 +162,8 @@ def followed(found: list[Record], fetch: FetchConfig, cache: Path) -> tuple[list
 
 def lacking(one: Record) -> list[str]:
     """The fields of a review that are empty and that its page may have."""
-    return [name for name in ("language", "claimant", "claim_date", "review_date") if not getattr(one, name)]
+    names = ("language", "claimant", "claim_date", "review_date", "rating")
+    return [name for name in names if not getattr(one, name)]
 
 
 def suffix(path: Path) -> str:

@@ -97,7 +97,11 @@ def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig,
     found = read_all(source, crawl, fetch, cache)
     say(f"{source}: {len(found):,} reviews in {crawl.words()}")
     if builder.follow:
-        found, counts = followed(found, fetch, cache)
+        found, counts = followed([*found, *crawl.unrated], fetch, cache)
+        for one in found[len(found) - len(crawl.unrated) :]:
+            if one.rating:
+                crawl.rejected.remove((one.place, "no rating"))
+        found = [one for one in found if one.rating]
         say("links followed: " + ", ".join(f"{what} {number:,}" for what, number in counts.items()))
     rows = then(xfact_steps.clean(found, builder.mask))
     rows = then(xfact_steps.languages(rows, builder.leave_out_languages or (), languages, identifier()))
