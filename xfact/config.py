@@ -29,6 +29,7 @@ from xfact.schema import LABELS, SNIPPETS, canonical_label
 from xfact.targets import constructor_arguments
 
 MetadataField = Literal["language", "site", "claimant", "claim_date", "review_date"]
+Precision = Literal["32-true", "bf16-mixed", "16-mixed"]
 METADATA_FIELDS = get_args(MetadataField)
 Check = Literal["fact_check_evidence", "future_evidence", "rating_in_claim", "rating_in_snippet", "fact_check_headline"]
 OF_CLAIMS = ("rating_in_claim", "fact_check_headline")  # checks that look at the claim, not at its snippets
@@ -164,7 +165,7 @@ class TrainerConfig(Section):
     accelerator: Literal["auto", "cpu", "gpu"] = "auto"
     devices: int = Field(1, ge=1, strict=True)  # processes on this machine, one a GPU
     nodes: int = Field(1, ge=1, strict=True)
-    precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
+    precision: Precision = "32-true"
     threads: int | None = Field(None, ge=1, strict=True)  # default: the cores that this process may use
     num_workers: int = Field(0, ge=0, strict=True)
     eval_batch_size: int = Field(32, ge=1, strict=True)

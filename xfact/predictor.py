@@ -36,7 +36,8 @@ class Predictor:
         self.card = store.read_card(place)
         lightning.prepare(0, threads or self.card.threads)
         self.model = store.load(place, self.card, named)
-        self.trainer = TrainerConfig(eval_batch_size=self.card.eval_batch_size, progress=progress)
+        card = self.card
+        self.trainer = TrainerConfig(eval_batch_size=card.eval_batch_size, precision=card.precision, progress=progress)
         self.inputs = Inputs(
             Corpus(DataConfig()),
             AugmentConfig(),

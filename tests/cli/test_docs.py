@@ -65,6 +65,7 @@ NOT_RUN = {
     "python -m benchmarks.start": "a minute",
     "python -m benchmarks.scaling": "minutes",
     "python -m benchmarks.building": "a minute",
+    "python -m benchmarks.device --json device.json": "minutes; test_device.py runs it with small sizes",
     "python -m benchmarks.arithmetic": "of the clone's folder",
     "wandb sync runs/claim_only/.../wandb/offline-run-*": "network and a key",
     "tensorboard --logdir runs": "a server, which does not end",

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 from safetensors import SafetensorError
 
-from xfact.config import Config
+from xfact.config import Config, Precision
 from xfact.data.text import TextOptions
 from xfact.data.tokens import Tokeniser
 from xfact.errors import DataError
@@ -32,6 +32,7 @@ class Card(Strict):
     encoder: str | None
     pooling: str | None
     eval_batch_size: int
+    precision: Precision = "32-true"
     threads: int
     temperature: float = Field(gt=0, allow_inf_nan=False)
     languages: list[str]  # of the training rows

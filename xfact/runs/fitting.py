@@ -164,8 +164,8 @@ def explained() -> Iterator[None]:
         yield
     except torch.OutOfMemoryError as error:
         raise Failure(
-            "out of memory: raise optim.accumulate (same result, smaller parts), lower model.max_length, or use "
-            f"trainer.precision=bf16-mixed ({str(error).splitlines()[0]})"
+            "out of memory: raise optim.accumulate (same result, smaller parts), lower trainer.eval_batch_size or "
+            f"model.max_length, or use trainer.precision=bf16-mixed ({str(error).splitlines()[0]})"
         ) from None
 
 

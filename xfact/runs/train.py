@@ -289,6 +289,7 @@ def card(config: Config, result: Result, train_claims: list[Any], labels: list[s
         encoder=result.encoder,
         pooling=result.pooling,
         eval_batch_size=config.trainer.eval_batch_size,
+        precision=config.trainer.precision,
         threads=result.threads,
         temperature=result.temperature,
         languages=sorted({claim.language.strip() for claim in train_claims}),
