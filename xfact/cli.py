@@ -10,6 +10,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,9 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from xfact.config import RUNS, Config, parse
-from xfact.environment import composed, masked
+from xfact.environment import SHARED, composed, masked
 from xfact.errors import UserError, first_line, line
 from xfact.models.known import KNOWN
-from xfact.runs.devices import SHARED
 from xfact.runs.lock import Elsewhere
 from xfact.runs.loggers import SWEEP, check_loggers, sweep_name
 from xfact.runs.signals import MAIN, Interrupted, begin_job, is_worker, leave_if_alone, pass_on
@@ -51,6 +51,7 @@ PATHS |= {f"builder.{name}" for name in ("revised", "previous", "evidence", "rat
 PATHS |= {"provider.folder", "sufficiency.pages"}
 PATH_LISTS = {"sufficiency.answers"}
 GLOBAL_GROUPS = {"task", "preset", "variant", "experiments"}  # their keys are not under the group's name
+STARTED = "started.jsonl"  # its jobs that began, in the same folder
 OUTCOMES = "outcomes.jsonl"  # in the folder that the processes of a command share
 
 # What fits the embedded tiny encoder, which trains from scratch, and what the paper used for pre-trained ones.
@@ -90,6 +91,9 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
         except Exception as error:
             if "debug=true" in argv:
                 sys.stderr.write(masked(traceback.format_exc()))
+            if isinstance(error, BrokenExecutor):  # joblib's: a process of the sweep was killed, and its others with it
+                note_killed()
+                return close(outcomes(), sweep)
             return fail(one_line(error), code_of(error))
         code = close(outcomes(), sweep)
         if number is None:
@@ -163,10 +167,12 @@ def checked(plain: Any, overrides: list[str]) -> Config:
     return config.model_copy(update={"given": given})
 
 
-def run_job(composed: DictConfig) -> None:
+def run_job(config: DictConfig) -> None:
     """Run one job's task and note how it ended; no error is raised, since Hydra would add lines of its own."""
-    outcome = ending(lambda: outcome_of(typed(composed)), composed.get("debug") is True)
-    outcome["job"] = " ".join(HydraConfig.get().overrides.task)
+    job = " ".join(HydraConfig.get().overrides.task)
+    append(STARTED, {"job": job})
+    outcome = ending(lambda: outcome_of(typed(config)), config.get("debug") is True)
+    outcome["job"] = job
     number = outcome.get("interrupted")
     if number:
         leave_if_alone(number)
@@ -224,13 +230,27 @@ def perform(config: Config) -> dict[str, Any]:
 
 def note(outcome: dict[str, Any]) -> None:
     """Keep how a job ended, for the last screen and the exit code."""
-    with Path(os.environ[SHARED], OUTCOMES).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(outcome) + "\n")
+    append(OUTCOMES, outcome)
 
 
-def outcomes() -> list[dict[str, Any]]:
+def append(name: str, entry: dict[str, Any]) -> None:
+    """A line more in a file that the processes of this command share."""
+    with Path(os.environ[SHARED], name).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+def note_killed() -> None:
+    """Note as failed each job that began and did not end."""
+    ended = [outcome["job"] for outcome in outcomes()]
+    why = "its process was killed, or ended with one that was (out of memory? lower hydra.launcher.n_jobs)"
+    for entry in outcomes(STARTED):
+        if entry["job"] not in ended:
+            note(entry | {"begun": True, "code": 1, "error": f"{why}; the same command goes on"})
+
+
+def outcomes(name: str = OUTCOMES) -> list[dict[str, Any]]:
     """How the jobs of this command ended."""
-    path = Path(os.environ[SHARED], OUTCOMES)
+    path = Path(os.environ[SHARED], name)
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
 
 

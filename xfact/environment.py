@@ -5,6 +5,7 @@ from typing import Any
 
 from omegaconf import DictConfig, ListConfig, OmegaConf
 
+SHARED = "XFACT_SHARED"  # a folder that the processes of one command share; it goes with the command
 OWN = "XFACT_"  # the suite's own variables, which are no secret
 SHORTEST = 4  # characters of a value that is masked: a shorter one is part of too many words
 _read: dict[str, str] = {}  # name -> value, of all that this process has read

@@ -18,7 +18,7 @@ from xfact.config import TINY, DataConfig
 from xfact.data.batches import Batch, ByLength, Claims, Shuffled, flat, shares
 from xfact.data.corpus import Corpus
 from xfact.data.text import TextOptions
-from xfact.data.tokens import CLAIMS_PER_CHUNK, TokenArrays, Tokeniser, token_arrays
+from xfact.data.tokens import CLAIMS_PER_CHUNK, TokenArrays, Tokeniser, hub_options, load_tokenizer, token_arrays
 from xfact.errors import UserError
 
 LONG = "La percentuale di disoccupati in Italia è cresciuta dal 2010 al 2020. " * 40
@@ -408,3 +408,30 @@ def test_a_loader_gives_every_row_with_its_own_label_and_tokens(tmp_path, tiny, 
             assert ids == [arrays.sequence(row, place)[0].tolist() for row in rows for place in range(6)]
             seen += rows
         assert sorted(seen) == list(range(50))
+
+
+def test_an_encoder_without_a_network_is_asked_for_once(monkeypatch, tmp_path, capfd):
+    """One request for all jobs of a command, without the libraries' retries for each file."""
+    asked = []
+
+    def refuse(self, name, timeout):
+        asked.append(name)
+        raise ConnectionError("Name or service not known")
+
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", refuse)
+    monkeypatch.setenv("XFACT_SHARED", str(tmp_path))
+    for _ in range(3):
+        with pytest.raises(UserError, match=r"encoder\.name=nobody/has-this: neither .*\(Name or service not known\)"):
+            load_tokenizer("nobody/has-this")
+    assert asked == ["nobody/has-this"]
+    assert capfd.readouterr().err.count("encoder nobody/has-this: asking https://") == 1
+
+
+def test_an_encoder_in_the_cache_needs_no_network(monkeypatch):
+    def refuse(self, name, timeout):
+        raise ConnectionError
+
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", refuse)
+    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda name, file: "/cache/config.json")
+    assert hub_options("somebody/has-this") == {"local_files_only": True}
+    assert hub_options("tiny") == {}

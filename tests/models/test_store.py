@@ -1,6 +1,7 @@
 """A saved model is a folder that a new process turns into the same bits; what is wrong with it is one line."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -213,6 +214,13 @@ def test_saving_replaces_the_folder_whole_and_leaves_nothing_beside_it(tmp_path)
     store.save(folder, card("majority"), built("majority", "tiny"), None)
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
     assert sorted(path.name for path in folder.iterdir()) == ["majority.safetensors", "xfact.json"]
+
+
+def test_every_file_may_be_read_by_whom_the_umask_says(saved):
+    umask = os.umask(0o022)
+    os.umask(umask)
+    modes = {file.stat().st_mode & 0o777 for file in saved[0].rglob("*") if file.is_file()}
+    assert modes == {0o666 & ~umask}
 
 
 def failure(folder: Path) -> str:

@@ -7,6 +7,7 @@ import pytest
 from xfact.errors import DataError
 from xfact.evaluation.record import GroupScore
 from xfact.runs.result import Result, code_version, read_result, versions, write_result
+from xfact.runs.states import state
 
 
 def result(**changes) -> Result:
@@ -47,13 +48,24 @@ def test_a_temperature_that_is_none_is_refused(tmp_path, value):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", '{"status": "finished"}', result(seed=1).model_dump_json().replace('"seed":1', '"seed":"x"')],
+    [
+        b"\xff\xfe{}",
+        b"\x00" * 50,
+        "[" * 100_000,
+        "",
+        "{",
+        "[]",
+        '{"status": "finished"}',
+        result(seed=1).model_dump_json().replace('"seed":1', '"seed":"x"'),
+    ],
 )
 def test_a_record_that_is_not_one_is_named(tmp_path, text):
-    (tmp_path / "result.json").write_text(text)
+    (tmp_path / "result.json").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(DataError, match=r"result\.json: not a result of this version") as caught:
         read_result(tmp_path)
     assert "\n" not in str(caught.value)
+    assert state(tmp_path / "runs" / "model" / "run").name == "missing"
+    assert state(tmp_path).name == "unreadable"
 
 
 def test_the_versions_name_code_data_and_libraries():

@@ -1,5 +1,6 @@
 """Token arrays: every sequence of a split tokenised once into an Arrow file and read back by memory map."""
 
+import functools
 import hashlib
 import json
 import os
@@ -14,13 +15,15 @@ import numpy as np
 import pyarrow as pa
 
 from xfact.config import encoder_folder
+from xfact.environment import SHARED
 from xfact.errors import DataError, UserError
 from xfact.files import temporary
 from xfact.progress import bars
-from xfact.screen import warn
+from xfact.screen import say, warn
 
 CLAIMS_PER_CHUNK = 1024
 FORMAT = "3"
+HUB_TIMEOUT = 10.0  # seconds
 
 Sequence = tuple[str, str | None]  # a text, and the second of a pair
 
@@ -168,8 +171,9 @@ def load_tokenizer(name: str) -> Any:
     """The fast tokenizer of a hub name or folder; UserError in one line if it cannot be had."""
     from transformers import AutoTokenizer
 
+    options = hub_options(name)
     try:
-        return AutoTokenizer.from_pretrained(encoder_folder(name) or name)
+        return AutoTokenizer.from_pretrained(encoder_folder(name) or name, **options)
     except (OSError, ValueError) as error:
         raise encoder_absent(name, error) from None
 
@@ -188,6 +192,34 @@ def check_encoder(name: str) -> None:
                     pass
         except Exception as error:  # safetensors' own is no ValueError
             raise DataError(f"{path}: cannot be read ({str(error).splitlines()[0]}); get the encoder anew") from None
+
+
+@functools.cache
+def hub_options(name: str) -> dict[str, Any]:
+    """How an encoder is loaded: without a network from the cache, and not at all, at once, if it is not there.
+
+    The libraries would ask again and again for each file; a sweep asks once.
+    """
+    if encoder_folder(name):
+        return {}
+    from huggingface_hub import HfApi, constants, try_to_load_from_cache
+    from huggingface_hub.errors import HfHubHTTPError
+
+    refused = Path(os.environ.get(SHARED, ""), f"absent-{hashlib.sha256(name.encode()).hexdigest()[:16]}")
+    if SHARED in os.environ and refused.is_file():
+        raise encoder_absent(name, OSError(refused.read_text(encoding="utf-8")))
+    say(f"encoder {name}: asking {constants.ENDPOINT}")
+    try:
+        HfApi().model_info(name, timeout=HUB_TIMEOUT)
+    except HfHubHTTPError:  # an answer: loading says what it means
+        return {}
+    except Exception as error:  # no network, in the words of whichever client is below
+        if isinstance(try_to_load_from_cache(name, "config.json"), str):
+            return {"local_files_only": True}
+        if SHARED in os.environ:
+            refused.write_text(str(error), encoding="utf-8")
+        raise encoder_absent(name, error) from None
+    return {}
 
 
 def encoder_absent(name: str, error: Exception) -> UserError:

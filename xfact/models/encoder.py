@@ -12,7 +12,7 @@ from transformers import AutoConfig, AutoModel
 
 from xfact.config import encoder_folder, usable_positions
 from xfact.data.batches import Batch
-from xfact.data.tokens import check_encoder, encoder_absent
+from xfact.data.tokens import check_encoder, encoder_absent, hub_options
 from xfact.errors import DataError, UserError
 from xfact.models.packed import can_pack, packed_states
 from xfact.screen import say
@@ -98,14 +98,17 @@ def new_encoder(name: str, pooling: str, max_length: int) -> Encoder:
     folder = encoder_folder(name)
     place = folder or name
     try:
-        config = AutoConfig.from_pretrained(place)
+        options = hub_options(name)
+        config = AutoConfig.from_pretrained(place, **options)
         bound = usable_positions(config.to_dict())
         if bound is not None and max_length > bound:
             raise UserError(f"model.max_length={max_length}: encoder {name} has {bound} positions; lower it")
         if folder is not None and not has_weights(folder):
             backbone, absent, origin = AutoModel.from_config(config, dtype=torch.float32), set(), "new weights"
         else:
-            backbone, loading = AutoModel.from_pretrained(place, dtype=torch.float32, output_loading_info=True)
+            backbone, loading = AutoModel.from_pretrained(
+                place, dtype=torch.float32, output_loading_info=True, **options
+            )
             absent, origin = set(loading["missing_keys"]), "pre-trained"
     except (OSError, ValueError) as error:
         raise encoder_absent(name, error) from None

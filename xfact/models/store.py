@@ -1,6 +1,7 @@
 """A trained model as a folder: `encoder/` in Hugging Face form, `head.safetensors`, and `xfact.json` beside them."""
 
 import shutil
+import stat
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Literal
@@ -79,6 +80,9 @@ def save(folder: Path, card: Card, model: Any, tokenizer: Any) -> None:
         state = {k: v.contiguous() for k, v in model.state_dict().items() if not k.startswith("encoder.backbone.")}
         save_file(state, unfinished / "head.safetensors")
     write_text(unfinished / "xfact.json", card.model_dump_json(indent=2) + "\n")
+    mode = stat.S_IMODE((unfinished / "xfact.json").stat().st_mode)  # as the umask says; libraries write 0600
+    for file in (path for path in unfinished.rglob("*") if path.is_file()):
+        file.chmod(mode)
     shutil.rmtree(folder, ignore_errors=True)
     unfinished.rename(folder)
 

@@ -4,6 +4,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -40,9 +41,11 @@ def preview(jobs: list[Config], axes: list[list[str]], at_once: int, words: str)
     out.print(rich_table(Table("", ("state", f"run, below {jobs[0].out}", ""), rows, texts=3)))
     line("")
     line(counts(list(states.values())))
+    if odd := [folder for folder, one in states.items() if one.name == "unreadable"]:
+        line(f"{many(len(odd), 'unreadable run')} would fail: move away {', '.join(map(str, odd))}")
     left = [job for folder, job in runs.items() if is_left(job, states[folder])]
     line(f"estimated: {estimate(left, max(1, min(at_once, len(left))))}")
-    line(f"{'to complete' if left else 'to see the scores'}: python {sys.argv[0]} {words}")
+    line(f"{'to complete' if left or odd else 'to see the scores'}: python {sys.argv[0]} {words}")
 
 
 def is_left(config: Config, one: State) -> bool:
@@ -120,11 +123,10 @@ def seconds_by_kind(outs: set[str], models: set[str]) -> dict[str, list[float]]:
             result = read_result(folder)
         except DataError:
             continue
-        config = folder / "config.yaml"
         if result is None or result.status != "finished" or result.resumed_from_step or result.model not in models:
             continue
-        if config.is_file():
-            found[kind(read_yaml(config))].append(result.seconds)
+        with suppress(DataError, KeyError, TypeError, AttributeError):  # of another version
+            found[kind(read_yaml(folder / "config.yaml"))].append(result.seconds)
     return found
 
 

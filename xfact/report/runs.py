@@ -48,6 +48,8 @@ class Run:
             table = pd.read_parquet(path)
         except (OSError, ValueError) as error:
             raise DataError(f"{path}: not a predictions table ({str(error).splitlines()[0]})") from None
+        if lacking := [name for name in ("id", "gold", "pred") if name not in table]:
+            raise DataError(f"{path}: the column {lacking[0]} is missing; rerun=true makes the run again")
         twice = table["id"][table["id"].duplicated()]
         if len(twice):
             raise DataError(f"{path}: row {twice.iloc[0]} is there twice; rerun=true makes the run again")
@@ -160,7 +162,13 @@ def finished(pattern: str, sweep: str | None = None) -> tuple[list[Run], list[st
     for folder in folders:
         one = state(folder.absolute())
         if one.name == "finished" and one.result is not None:
-            found.append(Run(folder, one.result))
+            run = Run(folder, one.result)
+            try:
+                for split in [] if one.result.lm else one.result.splits:
+                    run.predictions(split)
+                found.append(run)
+            except DataError as error:
+                notes.append(f"left out: {error}")
         else:
             notes.append(f"left out: {folder} is {one.name}" + (f" ({one.why})" if one.why else ""))
     if not found:

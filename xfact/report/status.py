@@ -5,13 +5,14 @@ import sys
 from pathlib import Path
 
 from xfact.config import Config
-from xfact.errors import UserError
+from xfact.errors import DataError, UserError, first_line
 from xfact.files import read_yaml
 from xfact.report.grid import Table, rich_table, stdout_console
 from xfact.report.preview import many, name_of
 from xfact.report.runs import run_folders
 from xfact.runs.states import LEFT, counts, state
 from xfact.runs.words import command, with_out
+from xfact.screen import warn
 
 
 def status(config: Config) -> None:
@@ -40,5 +41,8 @@ def last_sweep(out: Path) -> str | None:
     files = sorted((out / ".sweeps").rglob("multirun.yaml"), key=lambda path: path.stat().st_mtime)
     if not files:
         return None
-    saved = read_yaml(files[-1])
-    return command(saved["hydra"], sweep=True)
+    try:
+        return command(read_yaml(files[-1])["hydra"], sweep=True)
+    except (DataError, KeyError, TypeError, AttributeError) as error:
+        warn(f"{files[-1]}: not a sweep's file ({first_line(error)})")
+        return None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from xfact.config import Config, TrainerConfig
+from xfact.environment import SHARED
 from xfact.errors import Failure, UserError
 from xfact.runs.lock import taken
 from xfact.runs.result import Result, read_result
@@ -19,7 +20,6 @@ from xfact.runs.threads import jobs_at_once, share
 from xfact.screen import say
 
 JOB = "job.json"
-SHARED = "XFACT_SHARED"  # a folder that the processes of one command share; it goes with the command
 _places: list[TextIO] = []  # this process's, held until it ends
 
 

@@ -133,6 +133,10 @@ def read_result(folder: Path) -> Result | None:
         raise UserError(f"{folder}: {error.strerror}") from None
     try:
         return Result.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not a result of this version ({error}); move the folder away") from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
