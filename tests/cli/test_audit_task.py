@@ -26,7 +26,7 @@ def test_the_leaks_worth_is_one_sweep(tmp_path):
     left_out = clean["train"]["dropped"]["by data.exclude: rating_in_snippet"]
     assert clean["train"]["kept"] == 1_372 - left_out > 0
     assert clean["splits"]["alpha1"]["rows"] < whole["splits"]["alpha1"]["rows"]
-    assert "Majority, exclude=rating_in_snippet" in done.stderr
+    assert "data: sample, exclude=rating_in_snippet - " in done.stderr
 
 
 def test_an_unknown_check_is_one_line(tmp_path):
