@@ -68,7 +68,7 @@ def test_one_and_two_processes_take_the_same_steps_and_give_every_row_once(still
 def test_accumulated_parts_over_two_processes_are_the_same_steps(still, tmp_path):
     words = (*PLAIN, f"encoder.name={still}", "encoder.pooling=mean", "data.limit=45", "optim.lr=1e-3")
     assert quick(*words, "out=one", cwd=tmp_path).returncode == 0
-    done = quick(*words, *DDP, "optim.accumulate=3", "out=two", cwd=tmp_path)
+    done = quick(*words, *DDP, "optim.accumulate=8", "out=two", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (first,), (second,) = run_folders(tmp_path / "one"), run_folders(tmp_path / "two")
     assert record(first)["steps"] == record(second)["steps"] == 6

@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,13 +10,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytorch_lightning import Callback, LightningModule, Trainer
+from pytorch_lightning.loggers import Logger
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader
 from transformers import BertConfig, BertModel
 
-from xfact.config import AugmentConfig, DataConfig, EvidenceConfig, OptimConfig
-from xfact.data.batches import Claims, Shuffled
+from xfact.config import AugmentConfig, DataConfig, EvidenceConfig, OptimConfig, TrainerConfig
+from xfact.data.batches import Claims, Shuffled, parts_of
 from xfact.data.corpus import Corpus
 from xfact.data.inputs import Inputs
 from xfact.data.modules import FitSplit, SplitData
@@ -29,16 +31,34 @@ from xfact.models.encoder import Encoder
 from xfact.models.majority import Majority
 from xfact.models.mean_ea import MeanEA
 from xfact.models.verifier import Verifier, classifier, collected
+from xfact.runs.lightning import make_trainer
 from xfact.schema import LABELS
 
 NAMES = np.array(LABELS)
 OFF = ("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary")
+FILES = ("train.all.tsv", "dev.all.tsv")
 STILL = OptimConfig(lr=1e-15)  # weights stay as they are
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*val_dataloader", "ignore:.*LeafSpec", "ignore:.*returned `None`")
 
 
 pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+class Kept(Logger):
+    """What is logged, a row a call."""
+
+    name = version = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[dict] = []
+
+    def log_hyperparams(self, params, *args, **kwargs) -> None:
+        pass
+
+    def log_metrics(self, metrics, step=None) -> None:
+        self.rows.append({"step": step, **metrics})
 
 
 class Seen(Callback):
@@ -140,14 +160,58 @@ def test_no_class_weights_by_default():
     assert OptimConfig().class_weights == "none"
 
 
-def test_the_logged_loss_is_the_mean_over_the_epochs_claims(tmp_path):
-    data, model, seen = new_data(ClaimOnly, tmp_path, 11), new_model(), Seen()
-    run = trainer(seen, accumulate_grad_batches=2)
-    run.fit(model, DataLoader(data, sampler=Shuffled(11, 7, 2, seed=7), batch_size=None))
+@pytest.mark.parametrize(("rows", "batch_size", "accumulate"), [(11, 7, 2), (9, 4, 4), (9, 4, 1)])
+def test_the_logged_losses_are_means_over_the_claims_of_step_and_epoch(tmp_path, rows, batch_size, accumulate):
+    """Nine claims in steps of four: the last one has a single claim, in one part."""
+    data = FitSplit(*FILES, inputs(ClaimOnly, tmp_path, rows), batch_size, accumulate, 32, 0, seed=7)
+    model, kept = new_model(), Kept()
+    parts = parts_of(batch_size, accumulate, 1)
+    run = trainer(accumulate_grad_batches=parts, logger=kept, log_every_n_steps=1)
+    run.fit(model, datamodule=data)
+    claims = data.train.dataset
     with torch.no_grad():
-        batch = data[np.arange(11), 11]
-        expected = F.cross_entropy(model.verdict(batch)[0], batch.labels)
-    torch.testing.assert_close(run.callback_metrics["train/loss_epoch"], expected, rtol=1e-5, atol=1e-6)
+        losses = [F.cross_entropy(model.verdict(batch)[0], batch.labels).item() for batch in (claims[part] for part in
+                  Shuffled(rows, batch_size, 1, seed=7))]  # fmt: skip
+        every = claims[np.arange(rows), rows]
+        expected = F.cross_entropy(model.verdict(every)[0], every.labels).item()
+    steps = {row["step"]: row["train/loss_step"] for row in kept.rows if "train/loss_step" in row}
+    assert steps == pytest.approx(dict(enumerate(losses)), rel=1e-5)
+    assert kept.rows[-1]["train/loss_epoch"] == pytest.approx(expected, rel=1e-5)
+
+
+RANKS = [(8, 8, 2), (8, 2, 8), (8, 3, 4), (8, 8, 1), (8, 1, 2), (5, 4, 3), (3, 2, 8), (1, 4, 2)]
+
+
+@pytest.mark.parametrize(("batch_size", "accumulate", "ranks"), RANKS)
+def test_any_parts_over_any_ranks_are_the_same_optimiser_steps(tmp_path, batch_size, accumulate, ranks):
+    """What Lightning and DDP do with each rank's batches, one rank after another in this process."""
+    data = new_data(ClaimOnly, tmp_path, 19)
+    expected, right = stepped(data, batch_size, 1, 1)
+    found, weights = stepped(data, batch_size, accumulate, ranks)
+    assert len(found) == len(expected) == -(-19 // batch_size)
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-6)
+    torch.testing.assert_close(weights, right, rtol=0, atol=1e-6)
+
+
+def stepped(data: Claims, batch_size: int, accumulate: int, ranks: int) -> tuple[list[Tensor], Tensor]:
+    """The gradient of each optimiser step of an epoch, and the weights after it."""
+    optim = OptimConfig(batch_size=batch_size, accumulate=accumulate)
+    parts = make_trainer(TrainerConfig(accelerator="cpu", devices=ranks), optim).accumulate_grad_batches
+    work = data.arrays.lengths.sum(axis=1)
+    of_ranks = [list(Shuffled(len(data), batch_size, accumulate, 7, rank, ranks, work)) for rank in range(ranks)]
+    model, gradients = new_model(), []
+    model._trainer = SimpleNamespace(accumulate_grad_batches=parts, world_size=ranks)
+    model.log_loss = lambda *_: None
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for number, together in enumerate(zip(*of_ranks, strict=True)):
+        for part in together:
+            (model.training_step(data[part], number) / parts / ranks).backward()
+        if (number + 1) % parts == 0 or number + 1 == len(of_ranks[0]):
+            gradients.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
+            optimizer.step()
+            optimizer.zero_grad()
+    return gradients, torch.cat([p.detach().flatten() for p in model.parameters()])
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
@@ -258,7 +322,7 @@ def test_dropout_is_decided_by_seed_epoch_and_batch_alone(tmp_path):
 
 
 def fit_split(cache: Path, dev_batch: int, cls=ClaimOnly, rows: int = 23) -> FitSplit:
-    return FitSplit("train.all.tsv", "dev.all.tsv", inputs(cls, cache, rows), 8, 1, dev_batch, 0, seed=1)
+    return FitSplit(*FILES, inputs(cls, cache, rows), 8, 1, dev_batch, 0, seed=1)
 
 
 @pytest.mark.parametrize("dev_batch", [1, 4, 64])

@@ -109,7 +109,7 @@ class Shuffled(Sampler[tuple[np.ndarray, int]]):
 
     def parts_of(self, claims: int) -> int:
         """In how many parts a step of so many claims comes."""
-        return min(self.accumulate, -(-claims // self.world_size))
+        return parts_of(claims, self.accumulate, self.world_size)
 
     def __len__(self) -> int:
         full, rest = divmod(self.rows, self.batch_size)
@@ -126,6 +126,11 @@ class Shuffled(Sampler[tuple[np.ndarray, int]]):
             step = order[start : start + self.batch_size]
             for part in np.array_split(step, self.parts_of(len(step))):
                 yield part[shares(self.work[part], self.world_size) == self.rank], len(step)
+
+
+def parts_of(claims: int, accumulate: int, ranks: int) -> int:
+    """In how many parts an optimiser step of so many claims comes: no more than give each rank a claim."""
+    return min(accumulate, -(-claims // ranks))
 
 
 def shares(work: np.ndarray, ranks: int) -> np.ndarray:

@@ -13,7 +13,9 @@ from xfact.config import OptimConfig
 from xfact.data.batches import Batch
 from xfact.data.text import Layout
 from xfact.errors import Failure
-from xfact.evaluation.scores import macro_f1
+from xfact.evaluation.metric import Scores
+
+EVERY_ROW = "an evaluation did not give every row once"
 
 # One batch's (row numbers, logits, attention or None).
 Record = tuple[np.ndarray, np.ndarray, np.ndarray | None]
@@ -29,6 +31,10 @@ class Verifier(LightningModule):
         self.labels, self.optim = labels, optim or OptimConfig()
         self.seed = 0
         self.records: list[Record] = []
+        self.scores = Scores(labels)
+        self.figures: dict[str, float] = {}  # of the last test
+        self.step_loss, self.epoch_loss = 0.0, [0.0, 0]  # epoch: sum over this rank's claims, and their number
+        self.dev_loss = 0.0  # sum over this rank's claims
         self.class_weights: Tensor | None = None
 
     def verdict(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
@@ -49,12 +55,34 @@ class Verifier(LightningModule):
                 f"the loss is {total.item()} at epoch {self.current_epoch}, batch {batch_idx}; training stopped "
                 "(lower optim.lr, or use trainer.precision=32-true)"
             )
+        self.log_loss(total.item(), batch, batch_idx)
         # Lightning divides by the accumulated parts and DDP by the ranks; the step's own number of claims already does.
-        loss = total / batch.step_rows * self.trainer.accumulate_grad_batches * self.trainer.world_size
-        many = self.trainer.world_size > 1
-        rows = batch.step_rows
-        self.log("train/loss", loss.detach(), on_step=True, on_epoch=True, batch_size=rows, sync_dist=many)
-        return loss
+        return total / batch.step_rows * self.trainer.accumulate_grad_batches * self.trainer.world_size
+
+    def log_loss(self, total: float, batch: Batch, batch_idx: int) -> None:
+        """Add a part's loss to its step's and its epoch's; with its last part a step is logged.
+
+        Here and not by Lightning, which logs after the callbacks: a checkpoint would stand without its step's loss.
+        """
+        trainer = self.trainer
+        self.epoch_loss = [self.epoch_loss[0] + total, self.epoch_loss[1] + len(batch.labels)]
+        parts = trainer.accumulate_grad_batches
+        self.step_loss = total / batch.step_rows + (self.step_loss if batch_idx % parts else 0.0)
+        if (batch_idx + 1) % parts and not trainer.fit_loop.epoch_loop.batch_progress.is_last_batch:
+            return
+        loss = trainer.strategy.reduce(torch.tensor(self.step_loss, device=self.device), reduce_op="sum")
+        self.log("train/loss_step", loss, logger=False)
+        if (trainer.global_step + 1) % trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
+            for logger in self.loggers:
+                logger.log_metrics({"train/loss_step": float(loss), "epoch": self.current_epoch}, trainer.global_step)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """The sums of each rank's epoch so far."""
+        checkpoint["epoch_loss"] = self.of_ranks(self.epoch_loss)
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """This rank's sums."""
+        self.epoch_loss = checkpoint["epoch_loss"][self.global_rank]
 
     def total_loss(self, batch: Batch) -> Tensor:
         """The sum of the claims' cross-entropies; zero, with zero gradients, for a rank without claims."""
@@ -65,53 +93,59 @@ class Verifier(LightningModule):
         return F.cross_entropy(logits.float(), batch.labels, weight=weight, reduction="sum")
 
     def on_validation_epoch_start(self) -> None:
-        """Forget the records of the last evaluation."""
-        self.records = []
+        """Forget the last evaluation."""
+        self.scores.reset()
+        self.dev_loss = 0.0
 
     def on_test_epoch_start(self) -> None:
-        """Forget the records of the last evaluation."""
+        """Forget the last evaluation."""
+        self.scores.reset()
         self.records = []
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
-        """Record the batch."""
-        self.record(batch)
+        """Count the batch."""
+        if len(batch.labels):
+            logits = self.verdict(batch)[0].float()
+            self.scores.update(logits, batch.labels)
+            self.dev_loss += F.cross_entropy(logits, batch.labels, reduction="sum").item()
 
     def test_step(self, batch: Batch, batch_idx: int) -> None:
         """Record the batch."""
         self.record(batch)
 
     def record(self, batch: Batch) -> None:
-        """Keep row numbers, logits (fp32) and attention of a batch."""
+        """Count a batch and keep its row numbers, logits (fp32) and attention."""
         if not len(batch.labels):
             return
         logits, attention = self.verdict(batch)
+        self.scores.update(logits.float(), batch.labels)
         weights = None if attention is None else attention.float().cpu().numpy()
         self.records.append((batch.index.cpu().numpy(), logits.float().cpu().numpy(), weights))
 
     def on_validation_epoch_end(self) -> None:
-        """Macro-F1 (union of classes) and loss over dev, from the rows themselves; NaN if any logit is."""
+        """Macro-F1 (union of classes; NaN if any logit is) and loss over dev, and the training loss over its epoch."""
         if self.trainer.sanity_checking:
             return
-        self.records = self.gathered()
-        dataset = self.trainer.datamodule.dev.dataset  # type: ignore[attr-defined]
-        logits, _ = collected(self.records)
-        names = np.array(self.labels)
-        finite = bool(np.isfinite(logits).all())
-        score = macro_f1(names[dataset.labels], names[logits.argmax(1)]) if finite else math.nan
-        loss = F.cross_entropy(torch.from_numpy(logits), torch.from_numpy(dataset.labels))
-        self.log_dict({"dev/loss": loss, "dev/macro_f1": score})
+        parts = self.of_ranks([self.dev_loss, self.scores.rows, *self.epoch_loss])
+        loss, rows, train_loss, train_rows = (sum(part) for part in zip(*parts, strict=True))
+        if rows != len(self.trainer.datamodule.dev.dataset):  # type: ignore[attr-defined]
+            raise RuntimeError(EVERY_ROW)
+        figures = {"dev/loss": loss / rows, "dev/macro_f1": self.scores.compute()["macro_f1"]}
+        self.log_dict(figures | ({"train/loss_epoch": train_loss / train_rows} if train_rows else {}))
+        self.epoch_loss = [0.0, 0]
 
     def on_test_epoch_end(self) -> None:
-        """Every rank has the records of all."""
-        self.records = self.gathered()
+        """Every rank has the scores and the records of all."""
+        self.figures = self.scores.compute()
+        self.records = [record for part in self.of_ranks(self.records) for record in part]
 
-    def gathered(self) -> list[Record]:
-        """The records of all ranks."""
+    def of_ranks(self, value: Any) -> list[Any]:
+        """A value as each rank has it."""
         if self.trainer.world_size == 1:
-            return self.records
-        parts: list[list[Record]] = [[] for _ in range(self.trainer.world_size)]
-        torch.distributed.all_gather_object(parts, self.records)
-        return [record for part in parts for record in part]
+            return [value]
+        values = [value] * self.trainer.world_size
+        torch.distributed.all_gather_object(values, value)
+        return values
 
     def configure_optimizers(self) -> Any:
         """AdamW and the schedule of optim, stepped once per optimiser step."""
@@ -140,7 +174,7 @@ def collected(records: list[Record]) -> tuple[np.ndarray, np.ndarray | None]:
     index = np.concatenate([record[0] for record in records])
     order = np.argsort(index, kind="stable")
     if not np.array_equal(index[order], np.arange(len(index))):
-        raise RuntimeError("an evaluation did not give every row once")
+        raise RuntimeError(EVERY_ROW)
     logits = np.concatenate([record[1] for record in records])[order]
     attention = [record[2] for record in records if record[2] is not None]
     return logits, np.concatenate(attention)[order] if attention else None

@@ -19,6 +19,7 @@ from pytorch_lightning.plugins.precision import MixedPrecision, Precision
 from pytorch_lightning.strategies import DDPStrategy
 
 from xfact.config import OptimConfig, TrainerConfig
+from xfact.data.batches import parts_of
 from xfact.progress import bars
 from xfact.runs.devices import is_one_of_many
 from xfact.runs.threads import jobs_at_once, use_threads
@@ -50,7 +51,7 @@ def make_trainer(trainer: TrainerConfig, optim: OptimConfig | None = None, **ext
     if optim is not None:
         extra |= {
             "gradient_clip_val": optim.clip_norm,
-            "accumulate_grad_batches": min(optim.accumulate, optim.batch_size),
+            "accumulate_grad_batches": parts_of(optim.batch_size, optim.accumulate, trainer.devices * trainer.nodes),
         }
     return pl.Trainer(
         accelerator=trainer.accelerator,
@@ -140,7 +141,7 @@ class Bar(Callback):
 
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
         """One batch more."""
-        shown = {key: trainer.callback_metrics.get(key) for key in ("train/loss", "dev/macro_f1")}
+        shown = {key: trainer.callback_metrics.get(key) for key in ("train/loss_step", "dev/macro_f1")}
         figures = "".join(f", {key} {value:.3f}" for key, value in shown.items() if value is not None)
         description = f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}{figures}"
         self.progress.update(self.task, advance=1, description=description)
