@@ -66,7 +66,7 @@ def test_the_summary_is_result_json_and_the_best_dev_score_the_maximum(three):
     for folder in run_folders(three / "runs"):
         one, result = of_run(folder), record(folder)
         for split, key in ((split, key) for split in ("alpha1", "alpha3") for key in FIGURES):
-            assert one.summary[f"{split}/{key}"] == result["splits"][split][key]
+            assert one.summary[f"{split}/{key}"] == pytest.approx(result["splits"][split][key], abs=1e-12)
         assert one.metrics["dev/macro_f1"].summary.max
         assert len(dev_curve(one)) == 3
         assert one.summary["dev/macro_f1"]["max"] == max(dev_curve(one)) == result["best"]["macro_f1"]
@@ -156,7 +156,7 @@ def test_majority_and_linear_have_their_runs(tmp_path):
     assert len(folders) == 2
     for folder in folders:
         one, result = of_run(folder), record(folder)
-        assert one.summary["alpha2/macro_f1"] == result["splits"]["alpha2"]["macro_f1"]
+        assert one.summary["alpha2/macro_f1"] == pytest.approx(result["splits"]["alpha2"]["macro_f1"], abs=1e-12)
         assert one.summary["dev/macro_f1"]["max"] == pytest.approx(result["dev"]["macro_f1"])
         assert one.exit_code == 0
         assert f"predictions-{one.run.run_id}" in one.artifacts
@@ -178,7 +178,7 @@ def test_two_processes_of_one_run_are_one_wandb_run(tmp_path):
     one, result = of_run(folder), record(folder)
     assert result["world_size"] == 2
     assert dev_curve(one) == [result["best"]["macro_f1"]]
-    assert one.summary["alpha1/macro_f1"] == result["splits"]["alpha1"]["macro_f1"]
+    assert one.summary["alpha1/macro_f1"] == pytest.approx(result["splits"]["alpha1"]["macro_f1"], abs=1e-12)
     assert one.exit_code == 0
 
 

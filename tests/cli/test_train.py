@@ -106,9 +106,8 @@ def test_every_score_is_that_of_the_predictions_table(sweep, split):
     assert probabilities.sum(axis=1).to_numpy() == pytest.approx(1)
     assert (probabilities.idxmax(axis=1).str[2:] == pred).all()
     attention = [column for column in table if column.startswith("attention")]
-    assert attention == ([] if split == "dev" else [f"attention_{place}" for place in range(1, 6)])
-    if attention:
-        assert table[attention].sum(axis=1).to_numpy() == pytest.approx(1)
+    assert attention == [f"attention_{place}" for place in range(1, 6)]
+    assert table[attention].sum(axis=1).to_numpy() == pytest.approx(1)
 
 
 def test_the_curves_have_dev_scores_by_epoch_and_losses_by_step(sweep):

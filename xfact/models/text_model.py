@@ -18,6 +18,7 @@ class TextModel:
 
     def __init__(self, labels: list[str], evidence: bool = False) -> None:
         self.labels, self.evidence = labels, evidence
+        self.figures: dict[str, float] = {}  # of the last test
 
     def texts(self, claims: list[Claim], text: TextOptions) -> list[str]:
         """The text of each claim, with its snippets if asked."""

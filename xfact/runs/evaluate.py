@@ -21,7 +21,7 @@ from xfact.runs.checked import asked_splits
 from xfact.schema import Claim
 from xfact.screen import say, warn
 
-Scored = tuple[str, Any, SplitScore]
+Scored = tuple[str, Any, SplitScore, dict[str, float]]
 
 
 def score_splits(
@@ -32,7 +32,7 @@ def score_splits(
     train: list[Claim] | None,
     named: Collection[str],
 ) -> Iterator[Scored]:
-    """Name, predictions table and scores of each split; `train` tells which claims stand there too."""
+    """Name, predictions table, scores and logged figures of each split; `train` tells which claims stand there too."""
     from xfact.data.modules import SplitData
     from xfact.evaluation.predictions import predictions_table
     from xfact.runs.fitting import instantiate, outputs
@@ -48,7 +48,7 @@ def score_splits(
         )
         logits, attention = outputs(model, data, inputs.text, config.trainer)
         table = predictions_table(name, data.split.claims, inputs.labels, logits, attention)
-        yield name, table, scored(table, data.split, train)
+        yield name, table, scored(table, data.split, train), model.figures
 
 
 def scored(table: Any, split: Any, train: list[Claim] | None) -> SplitScore:
@@ -149,7 +149,7 @@ def evaluate(config: Config) -> None:
     model, tokeniser = load_model(folder, config.named)
     inputs = make_inputs(run, corpus, model.layout, tokeniser)
     train = training_claims(trained)
-    scores = {name: score for name, _, score in score_splits(model, inputs, splits, run, train, config.named)}
+    scores = {name: score for name, _, score, _ in score_splits(model, inputs, splits, run, train, config.named)}
     print_scores(scores)
     for caveat in corpus.caveats:
         warn(caveat)

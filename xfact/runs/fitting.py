@@ -19,6 +19,7 @@ from xfact.data.modules import FitSplit, SplitData
 from xfact.data.text import Layout, TextOptions
 from xfact.data.tokens import Tokeniser
 from xfact.errors import Failure
+from xfact.evaluation.metric import Scores
 from xfact.models.text_model import TextModel
 from xfact.models.verifier import Verifier, collected
 from xfact.runs import lightning
@@ -41,6 +42,7 @@ class Fitted:
     model: Model
     data: FitSplit
     logits: np.ndarray  # dev [N, labels]
+    attention: np.ndarray | None  # dev [N, snippets]
     seconds: float
     device: str
     best: Best | None = None
@@ -89,10 +91,11 @@ def fit(config: Config, inputs: Inputs, folder: Path, stop: Stop, loggers: Logge
     start = time.perf_counter()
     if isinstance(model, TextModel):
         model.fit(model.texts(data.train.claims, inputs.text), data.train.dataset.labels)
-        fitted = Fitted(model, data, np.empty(0), time.perf_counter() - start, "cpu")
+        fitted = Fitted(model, data, np.empty(0), None, time.perf_counter() - start, "cpu")
     else:
         fitted = fit_epochs(config, model, data, folder, stop, loggers)
-    fitted.logits, _ = outputs(model, SplitData(data.dev, data.eval_batch_size, 0), inputs.text, config.trainer)
+    dev = SplitData(data.dev, data.eval_batch_size, 0)
+    fitted.logits, fitted.attention = outputs(model, dev, inputs.text, config.trainer)
     return fitted
 
 
@@ -140,6 +143,7 @@ def fit_epochs(config: Config, model: Verifier, data: FitSplit, folder: Path, st
         model,
         data,
         np.empty(0),
+        None,
         checkpoints.seconds,
         lightning.device_name(trainer),
         checkpoints.best,
@@ -179,9 +183,13 @@ def balanced_weights(label_ids: np.ndarray, labels: int) -> Tensor:
 def outputs(
     model: Model, data: SplitData, text: TextOptions, trainer: TrainerConfig
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Logits [N, labels] and attention [N, snippets] or None of a split, in row order."""
+    """Logits [N, labels] and attention [N, snippets] or None of a split, in row order; its scores are model.figures."""
     if isinstance(model, TextModel):
-        return model.logits(model.texts(data.split.claims, text)), None
+        logits = model.logits(model.texts(data.split.claims, text))
+        scores = Scores(model.labels)
+        scores.update(torch.from_numpy(logits), torch.from_numpy(data.split.dataset.labels))
+        model.figures = scores.compute()
+        return logits, None
     with explained():
         lightning.make_trainer(trainer).test(model, datamodule=data, verbose=False)
     return collected(model.records)

@@ -66,18 +66,19 @@ class Loggers:
                 logger.log_metrics(figures, int(row["step"]))
         return found
 
-    def scores(self, result: Result) -> None:
-        """The scores of a run that is done."""
+    def scores(self, result: Result, figures: dict[str, dict[str, float]] | None = None) -> None:
+        """The scores of a run that is done; `figures` are those that were counted while it was tested."""
         scores = ({"dev": result.dev} if result.dev else {}) | result.splits
+        named = flat(figures or {split: dict(score) for split, score in scores.items()})
         best = result.best or result.dev  # a language model has neither
         if self.wandb is not None:
             with harmless():
-                self.wandb.scores(scores, None if best is None else best.macro_f1)
+                self.wandb.scores(scores, named, None if best is None else best.macro_f1)
         if self.tensorboard:
             if self.board is None:  # a model without epochs
                 self.lightning()
-            for name, figures in flat(scores).items():
-                self.board.experiment.add_scalar(name, figures, result.steps or 0)
+            for name, value in named.items():
+                self.board.experiment.add_scalar(name, value, result.steps or 0)
             self.board.experiment.close()
 
 
@@ -181,12 +182,12 @@ class WandbRun:
             shutil.rmtree(attempt, ignore_errors=True)
         return True
 
-    def scores(self, scores: dict[str, SplitScore], best: float | None) -> None:
-        """Each split's figures as summary, its languages, sources, families and confusion matrix as tables."""
+    def scores(self, scores: dict[str, SplitScore], figures: dict[str, float], best: float | None) -> None:
+        """Figures as summary; each split's languages, sources, families and confusion matrix as tables."""
         import wandb
 
         # The best epoch's, whatever part of training this attempt has seen.
-        self.run.summary.update(flat(scores) | ({} if best is None else {"dev/macro_f1": {"max": best}}))
+        self.run.summary.update(figures | ({} if best is None else {"dev/macro_f1": {"max": best}}))
         for split, score in scores.items():
             subsets = {"language": score.languages, "source": score.sites, "family": score.families}
             for (what, subset), tables in zip(subsets.items(), ("languages", "sources", "families"), strict=True):
@@ -229,9 +230,9 @@ def confusion_chart(title: str, score: SplitScore) -> Any:
     return wandb.plot_table("wandb/confusion_matrix/v1", table, {name: name for name in names}, {"title": title})
 
 
-def flat(scores: dict[str, SplitScore]) -> dict[str, float]:
-    """`<split>/<figure>` of scores."""
-    found = {f"{split}/{key}": getattr(score, key) for split, score in scores.items() for key in FIGURES}
+def flat(figures: dict[str, dict[str, Any]]) -> dict[str, float]:
+    """`<split>/<figure>` of each split's figures that there are."""
+    found = {f"{split}/{key}": one[key] for split, one in figures.items() for key in FIGURES}
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -103,10 +103,10 @@ def run(
     if before is not None and before.versions != result.versions:
         warn("this run was begun by another version of the code, the libraries or the data")
     with recorded(folder, result), opened(config, folder, result.identity) as loggers:
-        train_and_test(config, corpus, folder, result, splits, stop, loggers)
+        figures = train_and_test(config, corpus, folder, result, splits, stop, loggers)
         result.seconds = time.perf_counter() - start
         result.status = "finished"
-        loggers.scores(result)
+        loggers.scores(result, figures)
     if not rank():
         shutil.rmtree(folder / "checkpoints", ignore_errors=True)
     return result
@@ -149,8 +149,8 @@ def train_and_test(
     splits: dict[str, dict[str, Any]],
     stop: Stop,
     loggers: Loggers,
-) -> None:
-    """Fill a run's folder and its result."""
+) -> dict[str, dict[str, float]]:
+    """Fill a run's folder and its result; returns each split's figures for the loggers."""
     from xfact.evaluation.predictions import fit_temperature, predictions_table
     from xfact.models import store
     from xfact.runs import lightning
@@ -174,12 +174,16 @@ def train_and_test(
     tokenizer = None if inputs.tokeniser is None else inputs.tokeniser.tokenizer
     if not rank():
         store.save(folder / "model", card(config, result, data.train.claims, inputs.labels), model, tokenizer)
-    dev = predictions_table("dev", data.dev.claims, inputs.labels, fitted.logits, None)
+    figures = {"dev": model.figures}
+    dev = predictions_table("dev", data.dev.claims, inputs.labels, fitted.logits, fitted.attention)
     result.dev = keep(folder, "dev", dev, scored(dev, data.dev, data.train.claims))
-    for name, table, score in score_splits(model, inputs, splits, config, data.train.claims, config.named):
+    for name, table, score, figures[name] in score_splits(
+        model, inputs, splits, config, data.train.claims, config.named
+    ):
         result.splits[name] = keep(folder, name, table, score)
     if fitted.best is not None and config.uses_optim and not rank():
         draw_curves(folder, fitted.best.epoch)
+    return figures
 
 
 def keep(folder: Path, name: str, table: Any, score: SplitScore) -> SplitScore:
@@ -206,7 +210,7 @@ def add_splits(
     model, tokeniser = load_model(folder, config.named)
     inputs = make_inputs(config, corpus, model.layout, tokeniser)
     train_rows = training_claims(config)
-    for name, table, score in score_splits(model, inputs, lacking, config, train_rows, config.named):
+    for name, table, score, _ in score_splits(model, inputs, lacking, config, train_rows, config.named):
         result.splits[name] = keep(folder, name, table, score)
     write_result(folder, result)
     return result
