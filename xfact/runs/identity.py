@@ -22,7 +22,7 @@ DIGITS = 10
 SPEED = {"accelerator", "devices", "nodes", "threads", "num_workers", "eval_batch_size", "progress"}
 SECTIONS = {"seed", "data", "augment", "evidence", "encoder", "optim", "trainer", "model", "split"}  # each by itself
 OTHERS = {
-    "task", "out", "checkpoint", "logger", "rerun", "debug", "preview", "run", "runs", "a", "b", "definition", "input",
+    "task", "out", "checkpoint", "logger", "rerun", "debug", "preview", "run", "runs", "sweep", "a", "b", "definition", "input",
     "output", "abstain", "lm", "builder", "provider", "retrieve", "passages", "fetch", "match", "sufficiency",
     "unresolved", "given",
 }  # fmt: skip
