@@ -22,8 +22,8 @@ DIGITS = 10
 SPEED = {"accelerator", "devices", "nodes", "threads", "num_workers", "eval_batch_size", "progress"}
 SECTIONS = {"seed", "data", "augment", "evidence", "encoder", "optim", "trainer", "model", "split"}  # each by itself
 OTHERS = {
-    "task", "out", "checkpoint", "logger", "rerun", "debug", "preview", "run", "runs", "sweep", "a", "b", "definition", "input",
-    "output", "abstain", "lm", "builder", "provider", "retrieve", "passages", "fetch", "match", "sufficiency",
+    "task", "out", "checkpoint", "logger", "rerun", "debug", "preview", "run", "runs", "sweep", "a", "b", "definition",
+    "input", "output", "abstain", "lm", "builder", "provider", "retrieve", "passages", "fetch", "match", "sufficiency",
     "unresolved", "given",
 }  # fmt: skip
 # Of an encoder's folder: no part of what transformers loads.

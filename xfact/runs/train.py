@@ -33,8 +33,8 @@ from xfact.screen import mute, name_job, say, warn
 
 # Of the command, not of the run.
 NOT_SAVED = {
-    "task", "out", "checkpoint", "rerun", "debug", "preview", "run", "runs", "sweep", "a", "b", "definition", "input", "output",
-    "abstain", "match", "sufficiency", "given", "unresolved",
+    "task", "out", "checkpoint", "rerun", "debug", "preview", "run", "runs", "sweep", "a", "b", "definition", "input",
+    "output", "abstain", "match", "sufficiency", "given", "unresolved",
 }  # fmt: skip
 
 
