@@ -134,6 +134,7 @@ class EvidenceConfig(Section):
 
     source: Literal["own", "random", "none"] = "own"
     within: Literal["site", "language"] = "site"
+    draw: Literal["fixed", "seed"] = "fixed"  # of random evidence: the same in every run, or another for each seed
     num_snippets: int = Field(SNIPPETS, ge=0, le=SNIPPETS, strict=True)
 
 

@@ -19,10 +19,10 @@ def without_evidence(claims: list[Claim]) -> list[Claim]:
     return [replace(claim, evidence=EMPTY, links=EMPTY) for claim in claims]
 
 
-def random_within_site(claims: list[Claim]) -> list[Claim]:
-    """As the authors' code: seed 1, and for each row in order one random.choice among the rows of the same
+def random_within_site(claims: list[Claim], seed: int = 1) -> list[Claim]:
+    """As the authors' code, whose seed is 1: for each row in order one random.choice among the rows of the same
     (language, site), itself included; snippets, links, dates and claimant swap whole. The same to the row."""
-    chooser = random.Random(1)
+    chooser = random.Random(seed)
     groups: dict[tuple[str, str], list[Claim]] = defaultdict(list)
     for claim in claims:
         groups[claim.language, claim.site].append(claim)
@@ -42,9 +42,9 @@ def random_within_site(claims: list[Claim]) -> list[Claim]:
     return swapped
 
 
-def random_within_language(claims: list[Claim]) -> list[Claim]:
-    """As the paper: the snippets (and links) of another claim of the same language; metadata stays. Seed 1."""
-    chooser = random.Random(1)
+def random_within_language(claims: list[Claim], seed: int = 1) -> list[Claim]:
+    """As the paper: the snippets (and links) of another claim of the same language; metadata stays."""
+    chooser = random.Random(seed)
     groups: dict[str, list[int]] = defaultdict(list)
     position = {}
     for index, claim in enumerate(claims):
@@ -71,11 +71,11 @@ def test_source(evidence: EvidenceConfig, split: TestEvidence) -> Literal["own",
     return "none" if "none" in (evidence.source, split) else "own"
 
 
-def assign(claims: list[Claim], evidence: EvidenceConfig, training: bool) -> list[Claim]:
-    """The claims with the evidence that the config asks for; `random` is for training only."""
+def assign(claims: list[Claim], evidence: EvidenceConfig, training: bool, seed: int = 1) -> list[Claim]:
+    """The claims with the evidence that the config asks for; `random` is for training only. `seed` is the run's."""
     if evidence.source == "none":
         return without_evidence(claims)
     if evidence.source == "random" and training:
         swap = random_within_site if evidence.within == "site" else random_within_language
-        return swap(claims)
+        return swap(claims, 1 if evidence.draw == "fixed" else seed)
     return claims

@@ -42,10 +42,11 @@ class Inputs:
         tokeniser: Tokeniser | None,
         cache: Path,
         progress: bool = False,
+        seed: int = 1,
     ) -> None:
         self.corpus, self.augment, self.evidence, self.text = corpus, augment, evidence, text
         self.labels, self.layout, self.tokeniser, self.cache = labels, layout, tokeniser, cache
-        self.progress = progress
+        self.progress, self.seed = progress, seed
 
     def read(self, file: str, name: str, role: Role = "test", evidence: TestEvidence = "config") -> Split:
         """The split of one file; augmentation and random evidence are for train only."""
@@ -54,7 +55,8 @@ class Inputs:
         else:
             claims, report = self.corpus.read_or_fail(file, name, role)
         source = test_source(self.evidence, evidence)
-        claims = without_evidence(claims) if source == "none" else assign(claims, self.evidence, role == "train")
+        training = role == "train"
+        claims = without_evidence(claims) if source == "none" else assign(claims, self.evidence, training, self.seed)
         return Split(name, claims, self.dataset(claims), report, source)
 
     def dataset(self, claims: list[Claim]) -> Claims:

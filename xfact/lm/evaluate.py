@@ -48,7 +48,7 @@ def evaluate(config: Config) -> Path:
     if jobs_at_once() > 1:
         name_job(folder.name)
     with only_one(lock_path(folder)), Stop():
-        if config.rerun and folder.exists():
+        if config.rerun:
             keep_aside(folder, Path(config.out).absolute())
         result = read_result(folder)
         if result is not None and result.status == "finished":
@@ -69,7 +69,6 @@ def run(config: Config, lm: LmConfig, folder: Path) -> Result:
     from xfact.runs.loggers import opened
     from xfact.runs.train import make_folder, recorded
 
-    start = time.perf_counter()
     make_folder(config, folder)
     result = opening(config, lm)
     with recorded(folder, result), opened(config, folder, result.identity) as loggers:
@@ -81,7 +80,6 @@ def run(config: Config, lm: LmConfig, folder: Path) -> Result:
         check_answered(lm, table["unanswered"].tolist())
         write_predictions(table, folder / "predictions" / f"{lm.subset}.parquet")
         score(lm, table, result)
-        result.seconds = time.perf_counter() - start
         result.status = "finished"
         loggers.scores(result)
     return result

@@ -1,6 +1,7 @@
 """Whatever a run reads is opened and checked before its first step, and before the first job of a sweep."""
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 from xfact.config import Config
@@ -25,11 +26,13 @@ def check_files(config: Config) -> None:
         from xfact.runs.evaluate import run_of
 
         run = run_of(config)[1]
+        check_snippets(run, config.named)
         asked_splits(run, Corpus(run.data), tell=False)
 
 
 def check_training(config: Config, corpus: Corpus) -> None:
     """Train, dev, what is added to train, and the encoder."""
+    check_snippets(config, config.named)
     for role in ("train", "dev"):
         if lack := corpus.lack(config.split["fit"][role], role):
             raise UserError(f"{role}: {lack}")
@@ -37,6 +40,17 @@ def check_training(config: Config, corpus: Corpus) -> None:
         politifact.read(config.augment, Counter(), config.data.bad_rows)
     if config.uses_encoder:
         check_encoder(config.encoder.name)
+
+
+def check_snippets(config: Config, named: Collection[str]) -> None:
+    """Reject a model that reads each snippet beside the claim, given none."""
+    from xfact.models import store
+
+    if config.evidence.num_snippets == 0 and store.model_class(config.model["_target_"], named).layout == "pairs":
+        raise UserError(
+            f"evidence.num_snippets=0: model={config.model_name} reads pairs of claim and snippet; at least 1, or "
+            "evidence=none for empty ones"
+        )
 
 
 def asked_splits(config: Config, corpus: Corpus, tell: bool = True) -> dict[str, dict[str, Any]]:

@@ -1,12 +1,15 @@
 """What a run needs to go on after it was stopped, and its best epoch: different files, each whole or not there."""
 
+import io
 import math
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
+from lightning_fabric.plugins.io import TorchCheckpointIO
 from pytorch_lightning.callbacks import Callback
 
 from xfact.config import CheckpointConfig
@@ -26,8 +29,9 @@ class Checkpoints(Callback):
     dev evaluation: resuming there would skip the evaluation.
     """
 
-    def __init__(self, folder: Path, checkpoint: CheckpointConfig, stop: Stop) -> None:
+    def __init__(self, folder: Path, checkpoint: CheckpointConfig, stop: Stop, note: Callable[[], None]) -> None:
         self.folder, self.checkpoint, self.stop = folder, checkpoint, stop
+        self.note = note  # called beside each resume checkpoint
         self.score, self.epoch, self.file = -math.inf, -1, ""
         self.start, self.before = time.perf_counter(), 0.0
 
@@ -71,8 +75,7 @@ class Checkpoints(Callback):
             self.score, self.epoch, self.file = score, trainer.current_epoch, f"best-{trainer.current_epoch}.pt"
             if trainer.is_global_zero:
                 state = {name: value.detach().cpu() for name, value in pl_module.state_dict().items()}
-                with temporary(self.folder / self.file) as unfinished:
-                    write(lambda: torch.save(state, unfinished), self.folder / self.file)
+                write(state, self.folder / self.file)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Save after an epoch's dev evaluation."""
@@ -91,13 +94,13 @@ class Checkpoints(Callback):
             raise Interrupted(number)
 
     def save(self, trainer: pl.Trainer) -> None:
-        """Write a resume checkpoint, then remove what the kept ones do not need."""
-        path = self.folder / file_name(trainer.global_step)
-        unfinished = self.folder / ".resume.tmp"
-        write(lambda: trainer.save_checkpoint(unfinished), path)  # every rank takes part, the first writes
+        """Write a resume checkpoint, after what was logged up to it; remove what the kept ones do not need."""
+        for logger in trainer.loggers[:1]:
+            logger.save()
+        trainer.save_checkpoint(self.folder / file_name(trainer.global_step))  # every rank takes part, the first writes
         if not trainer.is_global_zero:
             return
-        unfinished.replace(path)
+        self.note()
         for old in found(self.folder)[:-KEPT]:
             old.unlink()
         kept = [torch.load(kept, weights_only=True, mmap=True) for kept in found(self.folder)]
@@ -113,12 +116,20 @@ class Checkpoints(Callback):
         return torch.load(self.folder / self.file, weights_only=True)
 
 
-def write(writing: Any, path: Path) -> None:
-    """Write a checkpoint; Failure if it cannot be (a full disk)."""
+class WholeFiles(TorchCheckpointIO):
+    """Lightning's way to a file, without its second copy in the system's temporary folder."""
+
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
+        """Write it."""
+        write(checkpoint, Path(path))
+
+
+def write(content: Any, path: Path) -> None:
+    """A checkpoint, whole or not there; Failure if it cannot be written (a full disk)."""
+    buffer = io.BytesIO()  # torch hides the system's reason
+    torch.save(content, buffer)
     try:
-        writing()
-    except (OSError, RuntimeError) as error:
-        raise Failure(
-            f"{path}: the checkpoint could not be written ({str(error).splitlines()[0]}); make room, then the same "
-            "command goes on from the one before"
-        ) from None
+        with temporary(path) as unfinished:
+            unfinished.write_bytes(buffer.getbuffer())
+    except Failure as error:
+        raise Failure(f"{error}; make room, then the same command goes on from the checkpoint before") from None

@@ -13,6 +13,7 @@ from typing import TextIO
 from xfact.config import Config, TrainerConfig
 from xfact.environment import SHARED
 from xfact.errors import Failure, UserError
+from xfact.files import write_text
 from xfact.runs.lock import taken
 from xfact.runs.result import Result, read_result
 from xfact.runs.signals import Interrupted, die_with_parent, is_worker
@@ -47,6 +48,8 @@ def group_size() -> int:
 
 def needs_group(config: Config) -> bool:
     """Whether this process must start others for the job."""
+    if not config.uses_optim:
+        return False
     asked = config.trainer.devices * config.trainer.nodes
     if is_one_of_many() and asked != group_size():
         raise UserError(
@@ -108,7 +111,7 @@ def run_group(config: Config, folder: Path) -> Result:
     """Run the job in a fresh process group from the frozen config; its result.json says how it ended."""
     folder.mkdir(parents=True, exist_ok=True)
     job = folder / JOB
-    job.write_text(json.dumps(config.frozen()), encoding="utf-8")
+    write_text(job, json.dumps(config.frozen()))
     threads = config.trainer.threads or share(config.trainer.devices)
     words = [sys.executable, "-m", "xfact.runs.worker", str(job), str(config.trainer.devices)]
     kept = {key: value for key, value in os.environ.items() if key not in ("MASTER_ADDR", "MASTER_PORT")}
@@ -133,7 +136,8 @@ def run_group(config: Config, folder: Path) -> Result:
         raise Interrupted(number)
     result = read_result(folder)
     errors = sorted(folder.glob(".error-*"), key=lambda path: path.stat().st_mtime)
-    first = errors[0].read_text(encoding="utf-8") if errors else f"the process group ended with code {code}"
+    said = [path.read_text(encoding="utf-8") for path in errors] + [result.error or "" if result else ""]
+    first = next(filter(None, said), f"the process group ended with code {code}")
     for path in errors:
         path.unlink()
     if result is None or result.status != "finished":

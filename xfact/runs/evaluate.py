@@ -17,7 +17,7 @@ from xfact.environment import resolved
 from xfact.errors import DataError, UserError, line
 from xfact.evaluation.record import SplitScore
 from xfact.files import read_yaml, write_text
-from xfact.runs.checked import asked_splits
+from xfact.runs.checked import asked_splits, check_snippets
 from xfact.schema import Claim
 from xfact.screen import say, warn
 
@@ -141,6 +141,7 @@ def evaluate(config: Config) -> None:
     folder = Path(str(config.run))
     corpus = Corpus(run.data)
     splits = asked_splits(run, corpus)
+    check_snippets(run, config.named)
     from xfact.runs.fitting import make_inputs
     from xfact.runs.lightning import prepare
     from xfact.runs.tables import print_scores

@@ -1,7 +1,7 @@
 """Training one model with dev selection, and what a model says of a split."""
 
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +63,7 @@ def make_inputs(config: Config, corpus: Corpus, layout: Layout, tokeniser: Token
         tokeniser or (Tokeniser(config.encoder.name, config.model["max_length"]) if config.uses_encoder else None),
         Path(config.out).absolute() / ".cache" / "tokens",
         config.trainer.progress,
+        config.seed,
     )
 
 
@@ -73,8 +74,11 @@ def instantiate(section: dict[str, Any], base: type | tuple[type, ...], named: C
     return cls(**{key: value for key, value in (section | runtime).items() if key in known})
 
 
-def fit(config: Config, inputs: Inputs, folder: Path, stop: Stop, loggers: Loggers) -> Fitted:
-    """Train on the `fit` split; a model that learns by epochs goes on from its checkpoints in the folder."""
+def fit(config: Config, inputs: Inputs, folder: Path, stop: Stop, loggers: Loggers, note: Callable[[], None]) -> Fitted:
+    """Train on the `fit` split; a model that learns by epochs goes on from its checkpoints in the folder.
+
+    `note` is called beside each checkpoint.
+    """
     pl.seed_everything(config.seed, workers=True, verbose=False)
     model = make_model(config, inputs.labels)  # first: an encoder that cannot be had is known before tokenising
     data: FitSplit = instantiate(
@@ -93,7 +97,7 @@ def fit(config: Config, inputs: Inputs, folder: Path, stop: Stop, loggers: Logge
         model.fit(model.texts(data.train.claims, inputs.text), data.train.dataset.labels)
         fitted = Fitted(model, data, np.empty(0), None, time.perf_counter() - start, "cpu")
     else:
-        fitted = fit_epochs(config, model, data, folder, stop, loggers)
+        fitted = fit_epochs(config, model, data, folder, stop, loggers, note)
     dev = SplitData(data.dev, data.eval_batch_size, 0)
     fitted.logits, fitted.attention = outputs(model, dev, inputs.text, config.trainer)
     return fitted
@@ -110,20 +114,28 @@ def make_model(config: Config, labels: list[str]) -> Model:
     return instantiate(config.model, (Verifier, TextModel), config.named, **runtime)
 
 
-def fit_epochs(config: Config, model: Verifier, data: FitSplit, folder: Path, stop: Stop, loggers: Loggers) -> Fitted:
+def fit_epochs(
+    config: Config,
+    model: Verifier,
+    data: FitSplit,
+    folder: Path,
+    stop: Stop,
+    loggers: Loggers,
+    note: Callable[[], None],
+) -> Fitted:
     """Train epoch by epoch and put the best epoch's weights into the model."""
     model.seed = config.seed
     if config.optim.class_weights == "balanced":
         model.class_weights = balanced_weights(data.train.dataset.labels, len(model.labels))
-    checkpoints = Checkpoints(folder / "checkpoints", config.checkpoint, stop)
+    checkpoints = Checkpoints(folder / "checkpoints", config.checkpoint, stop, note)
     resume = newest(checkpoints.folder)
     step = 0 if resume is None else step_of(resume)
     if resume is not None:
         say(f"going on from step {step:,}")
     metrics = MetricsFile(folder, step)
     trainer_config = config.trainer
-    if not config.uses_optim:  # one process counts, once
-        trainer_config = trainer_config.model_copy(update={"max_epochs": 1, "devices": 1, "nodes": 1})
+    if not config.uses_optim:  # it counts, once
+        trainer_config = trainer_config.model_copy(update={"max_epochs": 1})
     trainer = lightning.make_trainer(
         trainer_config,
         config.optim if config.uses_optim else None,

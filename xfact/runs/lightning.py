@@ -21,6 +21,7 @@ from pytorch_lightning.strategies import DDPStrategy
 from xfact.config import OptimConfig, TrainerConfig
 from xfact.data.batches import parts_of
 from xfact.progress import bars
+from xfact.runs.checkpoints import WholeFiles
 from xfact.runs.devices import is_one_of_many
 from xfact.runs.threads import jobs_at_once, use_threads
 from xfact.screen import console, say
@@ -58,7 +59,7 @@ def make_trainer(trainer: TrainerConfig, optim: OptimConfig | None = None, **ext
         devices=trainer.devices,
         num_nodes=trainer.nodes,
         strategy=strategy(trainer),
-        plugins=[environment(), precision(trainer)],
+        plugins=[environment(trainer), precision(trainer), WholeFiles()],
         max_epochs=trainer.max_epochs,
         callbacks=callbacks,
         deterministic="warn",
@@ -89,9 +90,10 @@ def strategy(trainer: TrainerConfig) -> Any:
     return DDPStrategy(process_group_backend="nccl" if on_gpu else "gloo", broadcast_buffers=False)
 
 
-def environment() -> ClusterEnvironment:
-    """Who started this process; named, since Lightning's guess takes any Slurm job for one of many tasks."""
-    if not is_one_of_many():
+def environment(trainer: TrainerConfig) -> ClusterEnvironment:
+    """Who started the processes of a trainer; named, since Lightning's guess takes any Slurm job for one of many tasks,
+    and the first of many may work alone."""
+    if trainer.devices * trainer.nodes == 1 or not is_one_of_many():
         return LightningEnvironment()
     if "TORCHELASTIC_RUN_ID" in os.environ:
         return TorchElasticEnvironment()

@@ -9,7 +9,9 @@ from typing import Any
 from pytorch_lightning.loggers import Logger
 from pytorch_lightning.utilities import rank_zero_only
 
+from xfact.errors import Failure
 from xfact.files import write_text
+from xfact.screen import warn
 
 FILE = "metrics.csv"
 
@@ -42,12 +44,13 @@ class MetricsFile(Logger):
 
     @rank_zero_only
     def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
-        """One row; `step` counts from 0. The file is written after each dev evaluation."""
+        """One row; `step` counts from 0. The file is written after each dev evaluation and with each checkpoint."""
         self.rows.append({"step": step, **metrics})
         if "dev/macro_f1" in metrics:
-            self.write()
+            self.save()
 
-    def write(self) -> None:
+    @rank_zero_only
+    def save(self) -> None:
         """Write the file whole."""
         if not self.rows:
             return
@@ -60,5 +63,10 @@ class MetricsFile(Logger):
 
     @rank_zero_only
     def finalize(self, status: str) -> None:
-        """At the end, however it came."""
-        self.write()
+        """At the end, however it came; what ended the run is said rather than that there is no room."""
+        try:
+            self.save()
+        except Failure as error:
+            if status == "success":
+                raise
+            warn(str(error))

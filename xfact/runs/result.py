@@ -81,7 +81,7 @@ class Result(Strict):
     steps: int | None = None  # of the optimiser
     best: Best | None = None
     temperature: float | None = Field(None, gt=0, allow_inf_nan=False)  # of softmax(logits / T), fitted on dev
-    seconds: float = 0.0  # the whole run
+    seconds: float = 0.0  # the whole run, over all its attempts; a killed one's up to its last checkpoint
     seconds_fit: float = 0.0  # training and its dev evaluations
     command: str | None = None  # the words after run.py that make this run
     versions: Versions

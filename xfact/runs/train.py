@@ -1,8 +1,9 @@
 """task=train: one run, from its identity to its folder; a finished run is not run again."""
 
+import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from datetime import datetime
@@ -15,9 +16,9 @@ from xfact.config import Config, encoder_folder
 from xfact.data.corpus import EMBEDDED, Corpus, FileReport
 from xfact.data.evidence import test_source
 from xfact.environment import masked, put
-from xfact.errors import UserError, first_line
+from xfact.errors import Failure, UserError, first_line
 from xfact.evaluation.record import SplitScore
-from xfact.files import write_text
+from xfact.files import temporary, write_text
 from xfact.runs.checked import asked_splits, check_training
 from xfact.runs.devices import needs_group, rank, run_group, take_devices, world_size
 from xfact.runs.evaluate import alone, load_model, score_splits, scored, training_claims
@@ -37,11 +38,20 @@ NOT_SAVED = {
     "output", "abstain", "match", "sufficiency", "given", "unresolved",
 }  # fmt: skip
 
+ROOM = 64 * 1024  # bytes kept beside a run's result, so that a full disk leaves room for its last word
 
-def train(config: Config) -> Path:
-    """Train and test as the config says, unless that is done; returns the run's folder."""
+
+def train(config: Config) -> Path | None:
+    """Train and test as the config says, unless that is done; returns the run's folder.
+
+    A model without an optimiser takes one process: the others of a group leave it to the first.
+    """
     from xfact.runs.tables import one_line
 
+    if not config.uses_optim:
+        if rank():
+            return None
+        config = config.model_copy(update={"trainer": alone(config.trainer)})
     corpus = Corpus(config.data)
     check_training(config, corpus)
     splits = asked_splits(config, corpus)
@@ -52,9 +62,9 @@ def train(config: Config) -> Path:
     if rank():
         mute()
     take_devices(config.trainer)
-    if config.rerun and folder.exists() and not rank():
-        keep_aside(folder, Path(config.out).absolute())
     with nullcontext() if rank() else only_one(lock_path(folder)), Stop() as stop:
+        if config.rerun and not rank():
+            keep_aside(folder, Path(config.out).absolute())
         result = read_result(folder)
         if line := changed_code(config, folder):
             warn(line)
@@ -76,7 +86,9 @@ def train_rank(config: Config, folder: Path, stop: Stop) -> None:
 
 
 def keep_aside(folder: Path, out: Path) -> None:
-    """Move a run's folder out of the way, with the time in its name."""
+    """Move a run's folder, whose lock is held, out of the way, with the time in its name."""
+    if not folder.exists():
+        return
     kept = out / ".kept" / folder.relative_to(out)
     kept = kept.with_name(f"{kept.name}-{datetime.now():%Y%m%d-%H%M%S-%f}")
     kept.parent.mkdir(parents=True, exist_ok=True)
@@ -93,18 +105,16 @@ def run(
     stop: Stop,
 ) -> Result:
     """A run in its folder, fresh or from where it was stopped."""
-    start = time.perf_counter()
     if not rank():
         make_folder(config, folder)
-    before = read_result(folder)
+    before = None if config.rerun else read_result(folder)
     result = opening(config, corpus, parts)
     if before is not None and before.threads and config.trainer.threads is None:
         result.threads = before.threads  # threads change bits: a run goes on with as many as it began with
     if before is not None and before.versions != result.versions:
         warn("this run was begun by another version of the code, the libraries or the data")
-    with recorded(folder, result), opened(config, folder, result.identity) as loggers:
-        figures = train_and_test(config, corpus, folder, result, splits, stop, loggers)
-        result.seconds = time.perf_counter() - start
+    with recorded(folder, result) as note, opened(config, folder, result.identity) as loggers:
+        figures = train_and_test(config, corpus, folder, result, splits, stop, loggers, note)
         result.status = "finished"
         loggers.scores(result, figures)
     if not rank():
@@ -120,25 +130,46 @@ def make_folder(config: Config, folder: Path) -> None:
         raise UserError(f"out={config.out}: {folder} cannot be made ({error.strerror})") from None
     for rest in ("predictions", "model"):
         shutil.rmtree(folder / rest, ignore_errors=True)
+    for torn in folder.glob("checkpoints/.*.tmp"):
+        torn.unlink()
     write_text(folder / "config.yaml", yaml.safe_dump(to_save(config), allow_unicode=True, sort_keys=False))
 
 
 @contextmanager
-def recorded(folder: Path, result: Result) -> Iterator[None]:
-    """result.json says running, then how it ended; one that did not finish has no scores. The first rank writes."""
+def recorded(folder: Path, result: Result) -> Iterator[Callable[[], None]]:
+    """result.json says running, then how it ended; one that did not finish has no scores. The first rank writes.
+
+    Gives what notes the seconds so far, over all attempts: of an attempt that is killed, those noted count.
+    """
     if rank():
-        yield
+        yield lambda: None
         return
-    write_result(folder, result)
+    before = read_result(folder)
+    start = time.perf_counter() - (before.seconds if before else 0)
+
+    def note() -> None:
+        result.seconds = time.perf_counter() - start
+        write_result(folder, result)
+
+    room = folder / ".room"
+    note()
     try:
-        yield
+        with temporary(room) as unfinished:
+            unfinished.write_bytes(os.urandom(ROOM))  # no file system stores it in less
+        yield note
+        note()
     except BaseException as error:
         result.status = "interrupted" if isinstance(error, Interrupted | KeyboardInterrupt) else "failed"
         result.error = first_line(error)
         result.splits, result.dev = {}, None
+        room.unlink(missing_ok=True)
+        try:
+            note()
+        except Failure as another:
+            warn(str(another))
         raise
     finally:
-        write_result(folder, result)
+        room.unlink(missing_ok=True)
 
 
 def train_and_test(
@@ -149,6 +180,7 @@ def train_and_test(
     splits: dict[str, dict[str, Any]],
     stop: Stop,
     loggers: Loggers,
+    note: Callable[[], None],
 ) -> dict[str, dict[str, float]]:
     """Fill a run's folder and its result; returns each split's figures for the loggers."""
     from xfact.evaluation.predictions import fit_temperature, predictions_table
@@ -163,7 +195,7 @@ def train_and_test(
     snippets = inputs.layout in ("claim+snippets", "pairs")
     result.reads_evidence = snippets or bool(config.model.get("evidence"))
     warn_without_effect(config)
-    fitted = fit(config, inputs, folder, stop, loggers)
+    fitted = fit(config, inputs, folder, stop, loggers, note)
     data, model = fitted.data, fitted.model
     result.train, result.dev_rows = rows(data.train.report), rows(data.dev.report)
     result.device, result.seconds_fit, result.best = fitted.device, fitted.seconds, fitted.best

@@ -3,6 +3,7 @@
 import json
 import logging
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from xfact.config import Config
@@ -41,7 +42,8 @@ def work(job: Path) -> int:
     except Interrupted as error:
         return 128 + error.number
     except Exception as error:
-        (job.parent / f".error-{rank()}").write_text(first_line(error), encoding="utf-8")
+        with suppress(OSError):  # a full disk: the first rank's result says it
+            (job.parent / f".error-{rank()}").write_text(first_line(error), encoding="utf-8")
         return 1
     return 0
 
