@@ -1,23 +1,29 @@
 """Claims in, verdicts out: every format gives back what it was given, and what is wrong is named by file and line."""
 
 import csv
+import gzip
 import io
 import json
+import math
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xfact.claims_io import FORMATS, read_claims, write_table
+from xfact.claims_io import FORMATS, as_claim, read_claims, read_table, write_table
 from xfact.errors import DataError, UserError
+from xfact.files import spreadsheet_plain
 
 NASTY = [
     'He said "no', '"', "a\tb", "a\nb", "a\r\nb", "lone\rCR", "ends in CR\r", "a, b; c", "\ufeffmark", "nul\x00",
     "\x1b\x1d\x85\u2028", "None", "nan", "NA", "null", "true", "1.0", "  spaces  ", "'", r"\t is no tab", "=1+1", "#",
     "यह दावा", "கு", "😀", "{}", "claim",
 ]  # fmt: skip
+ANOTHER = "; claim_column=... names another than `claim`"
 NO_BREAKS = [claim for claim in NASTY if not set(claim) & set("\t\r\n")]
 
 
@@ -128,13 +134,15 @@ def test_standard_input_is_named_as_such():
 def test_a_table_without_the_column_claim_is_named_with_its_columns(tmp_path, suffix):
     separator = "\t" if suffix == ".tsv" else ","
     path = write(tmp_path / f"x{suffix}", separator.join(["id", "Claim"]) + "\n" + separator.join(["1", "a"]) + "\n")
-    assert failure(path) == f"{path}: no column `claim` (columns: id, Claim)"
-    assert failure(write(path, "")) == f"{path}: no column `claim` (columns: none)"
+    assert failure(path) == f"{path}: no column `claim` (columns: id, Claim){ANOTHER}"
+    assert failure(write(path, "")) == f"{path}: no column `claim` (columns: none){ANOTHER}"
 
 
 def test_parquet_without_the_column_claim_is_named_with_its_columns(tmp_path):
     pd.DataFrame({"id": ["1"], "text": ["a"]}).to_parquet(tmp_path / "x.parquet")
-    assert failure(tmp_path / "x.parquet") == f"{tmp_path / 'x.parquet'}: no column `claim` (columns: id, text)"
+    assert (
+        failure(tmp_path / "x.parquet") == f"{tmp_path / 'x.parquet'}: no column `claim` (columns: id, text){ANOTHER}"
+    )
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
@@ -157,8 +165,8 @@ def test_a_table_without_claims_is_named(tmp_path, suffix):
         ("x.csv", 'claim\n"a" b\n', "2: "),
         ("x.csv", 'claim\n"never closed\n', "2: unexpected end of data"),
         ("x.jsonl", '{"claim": "a"}\n{"claim": \n', "2: not JSON ("),
-        ("x.jsonl", '{"claim": "a"}\n\n["claim"]\n', '3: not an object with the key "claim"'),
-        ("x.jsonl", '{"Claim": "a"}\n', '1: not an object with the key "claim"'),
+        ("x.jsonl", '{"claim": "a"}\n\n["claim"]\n', "3: not an object"),
+        ("x.jsonl", '{"Claim": "a"}\n', '1: no key "claim"'),
         ("x.jsonl", '{"claim": "a"}\n{"claim": "cut \\ud83d"}\n', r"2: half a character ('\ud83d')"),
     ],
 )
@@ -170,7 +178,7 @@ def test_a_bad_line_is_named_with_its_number(tmp_path, name, text, message):
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl"])
 def test_a_file_that_is_no_utf8_is_named(tmp_path, suffix):
     path = write(tmp_path / f"x{suffix}", "claim\nperché\n", "latin-1")
-    assert failure(path) == f"{path}: not UTF-8 (byte 0xe9 at 11)"
+    assert failure(path) == f"{path}: not UTF-8 (byte 0xe9 at 11); save it as UTF-8"
 
 
 def test_what_is_no_parquet_is_named(tmp_path):
@@ -178,11 +186,12 @@ def test_what_is_no_parquet_is_named(tmp_path):
     assert failure(path).startswith(f"{path}: not a Parquet file (")
 
 
-@pytest.mark.parametrize("name", ["x.txt", "x", "x.tsv.gz", "x.TSV"])
+@pytest.mark.parametrize("name", ["x.txt", "x", "x.parquet.gz", "x.TSV"])
 def test_another_format_is_an_error_for_input_and_output(tmp_path, name):
     path = write(tmp_path / name, "claim\na\n")
     assert failure(path, error=UserError) == (
-        f"input={path}: the name must end in .tsv, .csv, .jsonl, .parquet, or be - for standard input"
+        f"input={path}: the name must end in .csv, .tsv, .json, .jsonl, .parquet (texts also with .gz behind it), "
+        "or be - for standard input"
     )
     with pytest.raises(UserError, match=r"the name must end in \.tsv, \.csv, \.jsonl, \.parquet, or be - for standard"):
         write_table(verdicts(["a"]), str(path))
@@ -221,10 +230,11 @@ def test_csv_is_read_alike_by_pandas_and_the_standard_library(tmp_path):
     path = tmp_path / "x.csv"
     write_table(verdicts(NASTY), str(path))
     with path.open(encoding="utf-8", newline="") as file:
-        assert [row["claim"] for row in csv.DictReader(file)] == NASTY
+        assert [spreadsheet_plain(row["claim"]) for row in csv.DictReader(file)] == NASTY
     rows = [claim for claim in NASTY if "\x00" not in claim]
     write_table(verdicts(rows), str(path))
-    assert pd.read_csv(path, keep_default_na=False, dtype=str)["claim"].tolist() == rows
+    found = pd.read_csv(path, keep_default_na=False, dtype=str)["claim"]
+    assert found.map(spreadsheet_plain).tolist() == rows
 
 
 def test_json_lines_are_strict_json_one_a_line(tmp_path):
@@ -244,7 +254,7 @@ def test_tsv_comes_back_as_it_was_but_for_tabs_and_line_breaks(tmp_path, capsys)
 def test_tsv_writes_tabs_and_line_breaks_as_escapes_and_says_so(tmp_path, capsys):
     write_table(verdicts(["a\tb", "a\r\nb", "plain", "lone\r"]), str(tmp_path / "x.tsv"))
     assert claims(read(tmp_path / "x.tsv")) == [r"a\tb", r"a\r\nb", "plain", r"lone\r"]
-    assert r"warning: 3 claims hold tabs or line breaks, written as \t, \n, \r" in capsys.readouterr().err
+    assert r"warning: 3 rows hold tabs or line breaks, written as \t, \n, \r" in capsys.readouterr().err
 
 
 def test_tsv_has_six_digits(tmp_path):
@@ -256,7 +266,7 @@ def test_standard_output_has_the_rows_and_nothing_else(capsys):
     write_table(verdicts(["one", "two\nlines"]), "-")
     captured = capsys.readouterr()
     assert captured.out == ("id\tclaim\tpred\tconfidence\n0\tone\tfalse\t0.123457\n1\ttwo\\nlines\tfalse\t0.123457\n")
-    assert captured.err.startswith("warning: 1 claims hold tabs or line breaks")
+    assert captured.err.startswith("warning: 1 rows hold tabs or line breaks")
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
@@ -274,3 +284,144 @@ def test_nothing_is_left_when_writing_fails(tmp_path, suffix):
     with pytest.raises(UnicodeEncodeError):
         write_table(table, str(tmp_path / f"x{suffix}"))
     assert list(tmp_path.iterdir()) == []
+
+
+def as_claims(path: Path) -> list:
+    return [as_claim(row, number) for number, row in enumerate(read(path), start=1)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("x.csv", "claim,id,claim\na,1,b\n", ":1: two columns are named `claim`; rename or delete one"),
+        ("x.csv", "claim,site, site \na,1,b\n", ":1: two columns are named `site`; rename or delete one"),
+        ("x.csv", "claim,,\na,,\n", ":1: two columns have no name; rename or delete one"),
+        ("x.tsv", "claim\tclaim\na\tb\n", ":1: two columns are named `claim`; rename or delete one"),
+        ("x.jsonl", '{"claim": "a"}\n{"claim": "a", "claim": "b"}\n', ":2: not JSON (the key 'claim' is there twice)"),
+        (
+            "x.json",
+            '[{"claim": "a", "claim": "b"}]',
+            ": not JSON (the key 'claim' is there twice); one object a line is .jsonl",
+        ),
+    ],
+)
+def test_a_name_that_is_there_twice_is_an_error(tmp_path, name, text, message):
+    path = write(tmp_path / name, text)
+    assert failure(path) == f"{path}{message}"
+    if not name.startswith("x.tsv"):  # whose quotes are another matter for read_table
+        with pytest.raises(DataError, match=r"twice|two columns"):
+            read_table(path)
+
+
+def test_a_name_that_is_twice_in_parquet_is_an_error(tmp_path):
+    pq.write_table(pa.table([["a"], ["b"]], names=["claim", "claim"]), tmp_path / "x.parquet")
+    assert failure(tmp_path / "x.parquet").endswith("two columns are named `claim`; rename or delete one")
+
+
+@pytest.mark.parametrize("column", ["claim", "evidence_3", "claimDate", "id"])
+@pytest.mark.parametrize("value", ["true", "false", "[]", '["a"]', '{"a": 1}'])
+def test_a_value_of_json_that_is_no_text_is_named_with_its_line(tmp_path, column, value):
+    path = write(tmp_path / "x.jsonl", '{"claim": "a"}\n\n' + f'{{"claim": "b", "{column}": {value}}}\n')
+    if column == "claim":
+        write(path, '{"claim": "a"}\n\n' + f'{{"claim": {value}}}\n')
+    with pytest.raises(DataError, match=rf"x\.jsonl:3: {column} is .*, which is no text"):
+        as_claims(path)
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_what_json_does_not_have_is_named_with_its_line(tmp_path, word):
+    path = write(tmp_path / "x.jsonl", f'{{"claim": "a"}}\n{{"claim": {word}}}\n')
+    assert failure(path) == f"{path}:2: not JSON ({word} is no number; a missing value is null)"
+
+
+def test_json_of_any_depth_is_one_line(tmp_path):
+    assert "x.jsonl:1: not JSON (" in failure(write(tmp_path / "x.jsonl", "[" * 200_000))
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.jsonl", "x.json"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_named_with_what_to_do(tmp_path, name, encoding):
+    path = write(tmp_path / name, "claim\nperché\n", encoding)
+    assert failure(path) == f"{path}: UTF-16; save it as UTF-8, or: iconv -f UTF-16 -t UTF-8"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.csv", "id;claim\n1;a, b\n"),
+        ("x.csv.gz", 'id,claim\n1,"a, b"\n'),
+        ("x.tsv.gz", "id\tclaim\n1\ta, b\n"),
+        ("x.json", '[{"id": "1", "claim": "a, b"}]'),
+        ("x.jsonl.gz", '{"id": "1", "claim": "a, b"}\n'),
+    ],
+)
+def test_more_formats(tmp_path, name, text):
+    data = text.encode("utf-8-sig")
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    assert read(tmp_path / name) == [{"id": "1", "claim": "a, b"}]
+
+
+def test_a_gz_that_is_none_or_cut_is_named(tmp_path):
+    path = tmp_path / "x.csv.gz"
+    for data in (b"claim\na\n", gzip.compress(b"claim\na\n" * 999)[:30]):
+        path.write_bytes(data)
+        assert failure(path).startswith(f"{path}: not a whole gzip file (")
+
+
+@pytest.mark.parametrize("name", ["x.xlsx", "x.xls", "x.ods"])
+def test_a_spreadsheet_is_named_with_what_to_do(tmp_path, name):
+    path = write(tmp_path / name, "")
+    assert failure(path, error=UserError) == f"input={path}: save it as CSV (UTF-8) in the spreadsheet program"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.csv", "id,text\n1,a\n"),
+        ("x.jsonl", '{"id": "1", "text": "a"}\n'),
+        ("-", "id\ttext\n1\ta\n"),
+        ("-", "id;text\n1;a\n"),
+    ],
+)
+def test_the_claims_column_may_have_another_name(tmp_path, name, text):
+    place = name if name == "-" else write(tmp_path / name, text)
+    assert read_claims(str(place), io.BytesIO(text.encode()), "text") == [{"id": "1", "claim": "a"}]
+
+
+def test_a_column_claim_beside_the_one_that_is_named_is_an_error(tmp_path):
+    with pytest.raises(DataError, match="has a column `claim` beside claim_column=text"):
+        read_claims(str(write(tmp_path / "x.csv", "claim,text\na,b\n")), io.BytesIO(), "text")
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv"])
+def test_an_empty_line_of_one_column_is_an_empty_claim_so_that_rows_stay_aligned(tmp_path, name):
+    assert claims(read(write(tmp_path / name, "claim\na\n\nb\n"))) == ["a", "", "b"]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "@x", "\t=1", "\r=2", "'=1", "-1+2"])
+def test_a_csv_of_verdicts_has_no_formula_and_gives_back_the_text(tmp_path, text):
+    path = tmp_path / "x.csv"
+    write_table(verdicts([text]), str(path))
+    with path.open(encoding="utf-8", newline="") as file:
+        assert next(csv.DictReader(file))["claim"] == f"'{text}"
+    assert claims(read(path)) == [text]
+
+
+def test_a_terminal_gets_no_commands_and_a_pipe_the_text(capsys, monkeypatch):
+    write_table(verdicts(["a\x1b[2Jb"]), "-")
+    assert "a\x1b[2Jb" in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    write_table(verdicts(["a\x1b[2Jb"]), "-")
+    assert r"a\x1b[2Jb" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_row_without_numbers_is_written_with_empty_cells(tmp_path, suffix):
+    table = verdicts(["a", "b"])
+    table["confidence"] = [0.5, math.nan]
+    path = tmp_path / f"x{suffix}"
+    write_table(table, str(path))
+    last = read(path)[1]["confidence"]
+    assert last in ("", None) or math.isnan(last)
+    if suffix != ".parquet":
+        assert "nan" not in path.read_text().lower()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xfact.errors import Failure, UserError
-from xfact.files import spreadsheet_plain, spreadsheet_safe, temporary, temporary_folder, write_text
+from xfact.files import check_writable, spreadsheet_plain, spreadsheet_safe, temporary, temporary_folder, write_text
 
 FULL = Path("/dev/full")  # writing to it fails as on a full disk
 
@@ -148,3 +148,16 @@ def test_other_cells_stand_as_they_are(text):
 @given(st.text(st.sampled_from("'=+-@\t\r\n 1a.") | st.characters(codec="utf-8"), max_size=6))
 def test_the_text_of_a_cell_comes_back(text):
     assert spreadsheet_plain(spreadsheet_safe(text)) == text
+
+
+@pytest.mark.parametrize("folder", [False, True], ids=["a file", "a folder"])
+@pytest.mark.parametrize("place", ["/proc/x", "/dev/null/x", "other", "x" * 300, "file/x"])
+def test_where_nothing_can_be_written_is_said_and_nothing_is_left(tmp_path, monkeypatch, place, folder):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "other").touch() if folder else (tmp_path / "other").mkdir()
+    with pytest.raises(UserError, match=r"cannot be written \("):
+        check_writable(Path(place), folder)
+    check_writable(Path("new/deep/x"), folder)
+    check_writable(tmp_path if folder else Path("file"), folder)
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "other"}

@@ -23,6 +23,7 @@ from omegaconf.errors import OmegaConfBaseException
 from xfact.config import RUNS, Config, parse
 from xfact.environment import SHARED, composed, masked
 from xfact.errors import UserError, first_line, line
+from xfact.files import check_writable
 from xfact.models.known import KNOWN
 from xfact.runs.lock import Elsewhere
 from xfact.runs.loggers import SWEEP, check_loggers, sweep_name
@@ -223,9 +224,20 @@ def outcome_of(config: Config) -> dict[str, Any]:
 
 def perform(config: Config) -> dict[str, Any]:
     """Run the task of a config; the run's folder if it makes one."""
+    check_outputs(config)
     module, _, name = TASKS[config.task].partition(":")
     folder = getattr(importlib.import_module(module), name)(config)
     return {"folder": None if folder is None else str(folder)}
+
+
+def check_outputs(config: Config) -> None:
+    """UserError, before any work, unless what the task writes can be written."""
+    if config.output not in (None, "-"):
+        place = Path(str(config.output))
+        in_folder = config.task in ("audit", "stats", "build") or (config.task == "retrieve" and place.suffix != ".tsv")
+        check_writable(place, in_folder)
+    elif config.task in (*RUNS, "report", "stats"):
+        check_writable(Path(config.out), folder=True)
 
 
 def note(outcome: dict[str, Any]) -> None:

@@ -393,6 +393,7 @@ class Config(Section):
     definition: Literal["macro_f1", "macro_f1_gold", "macro_f1_7"] = "macro_f1"
     input: PathText | None = None
     output: PathText | None = None
+    claim_column: str = "claim"  # the name of the claims' column in input
     abstain: float | None = Field(None, gt=0, le=1)
     lm: LmConfig | None = None
     builder: Annotated[VeryfitBuilder | XfactBuilder, Field(discriminator="name")] | None = None

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -91,6 +92,17 @@ def read_yaml(path: Path) -> Any:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: not YAML ({str(error).splitlines()[0]})") from None
+
+
+def check_writable(path: Path, folder: bool = False) -> None:
+    """UserError unless a file (or a folder of files) can be written at this place; found out before any work."""
+    try:
+        if path.exists() and path.is_dir() != folder:
+            raise UserError(f"{path}: cannot be written (it is a {'file' if folder else 'folder'})")
+        places = [*([path] if folder else []), *path.absolute().parents]
+        tempfile.TemporaryFile(dir=next(place for place in places if place.exists())).close()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written ({error.strerror})") from None
 
 
 def write_text(path: Path, text: str) -> None:

@@ -37,6 +37,8 @@ def match(config: Config) -> None:
     checks = [(split, check) for split, rows in read_all(corpus, config.split).items() for check in rows]
     if config.match.by == "bm25" and (config.run or config.is_given("encoder")):
         warn("match.by=bm25 asks no encoder; match.by=encoder and both do")
+    if empty := sum(not claim.claim.strip() for claim in claims):
+        warn(f"{empty:,} of {len(claims):,} claims are empty and have no match")
     allowed = Allowed(claims, [check for _, check in checks], config.match)
     rankers = rankers_of(config, claims, [check for _, check in checks])
     found = []
@@ -53,7 +55,7 @@ def match(config: Config) -> None:
 
 def asked(config: Config, corpus: Corpus) -> list[Claim]:
     """The claims of input=; with the ids of the data, where the file is one of its own."""
-    rows = read_claims(str(config.input), sys.stdin.buffer)
+    rows = read_claims(str(config.input), sys.stdin.buffer, config.claim_column)
     if not rows:
         raise DataError("there is no claim to match")
     path = Path(str(config.input))
@@ -84,7 +86,9 @@ class Allowed:
             warn(f"match.before: {checks:,} of {len(self.ids):,} fact-checks have no readable date and stay in")
 
     def of(self, number: int) -> np.ndarray:
-        """[fact-checks] of a claim."""
+        """[fact-checks] of a claim; none for an empty one."""
+        if not self.claims[number].claim.strip():
+            return np.zeros(len(self.ids), bool)
         allowed = np.ones(len(self.ids), bool) if self.options.itself else self.ids != self.claims[number].id
         if self.options.before and self.made[number]:
             allowed &= (self.reviewed == "") | (self.reviewed < self.made[number])

@@ -1,24 +1,28 @@
 """A saved model that gives verdicts: `xfact.load(folder).predict([...])`, and what task=predict runs."""
 
+import copy
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+import threading
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from scipy.special import softmax
 
-from xfact.claims_io import as_claim
-from xfact.config import AugmentConfig, DataConfig, EvidenceConfig, TrainerConfig
+from xfact.claims_io import as_claim, checked_header
+from xfact.config import AugmentConfig, DataConfig, EvidenceConfig
+from xfact.data.batches import ByLength
 from xfact.data.corpus import Corpus
-from xfact.data.inputs import Inputs, Split
-from xfact.data.modules import SplitData
+from xfact.data.inputs import Inputs
 from xfact.errors import DataError
 from xfact.evaluation.predictions import check_finite
 from xfact.models import store
-from xfact.runs import lightning
-from xfact.runs.fitting import outputs
+from xfact.models.text_model import TextModel
+from xfact.models.verifier import Verifier, collected
+from xfact.progress import tracked
 from xfact.schema import Claim
 from xfact.screen import warn
 
@@ -30,14 +34,15 @@ class Predictor:
     """
 
     def __init__(
-        self, folder: Path, progress: bool = False, threads: int | None = None, named: Collection[str] = ()
+        self, folder: Path, progress: bool = False, accelerator: str = "auto", named: Collection[str] = ()
     ) -> None:
         place = folder / "model" if (folder / "model" / "xfact.json").is_file() else folder
         self.card = store.read_card(place)
-        lightning.prepare(0, threads or self.card.threads)
-        self.model = store.load(place, self.card, named)
-        card = self.card
-        self.trainer = TrainerConfig(eval_batch_size=card.eval_batch_size, precision=card.precision, progress=progress)
+        self.progress, self.one_at_a_time = progress, threading.Lock()
+        with torch.random.fork_rng(devices=[]):  # weights are drawn before they are read
+            self.model = store.load(place, self.card, named)
+        if isinstance(self.model, Verifier) and accelerator != "cpu" and torch.cuda.is_available():
+            self.model.cuda()
         self.inputs = Inputs(
             Corpus(DataConfig()),
             AugmentConfig(),
@@ -50,12 +55,18 @@ class Predictor:
             progress=progress,
         )
 
-    def predict(self, claims: Sequence[str | Mapping[str, Any]], abstain: float | None = None) -> pd.DataFrame:
+    def predict(
+        self, claims: Iterable[str | Mapping[str, Any]] | pd.DataFrame, abstain: float | None = None
+    ) -> pd.DataFrame:
         """One row a claim, in order: id, claim, pred, confidence, p_<label>, attention_1..5 where the model has it.
 
-        A claim is a text, or a mapping with `claim` and any of the 17 columns. With `abstain`, pred is empty where
-        confidence is lower.
+        A claim is a text, or a mapping or row of a DataFrame with `claim` and any of the 17 columns; None and NaN are
+        missing values. An empty claim has no verdict: pred is empty, the numbers are NaN. With `abstain`, pred is
+        empty where confidence is lower.
         """
+        if isinstance(claims, pd.DataFrame):
+            checked_header(list(map(str, claims.columns)), "the DataFrame")
+            claims = claims.to_dict(orient="records")
         if isinstance(claims, str | Mapping):
             raise DataError("predict takes a list of claims: predict([claim])")
         rows = [as_claim(claim, number) for number, claim in enumerate(claims, start=1)]
@@ -63,26 +74,50 @@ class Predictor:
             raise DataError("there is no claim to predict")
         for line in self.unseen(rows):
             warn(line)
-        logits, attention = self.logits(rows)
-        check_finite(logits, [row.id for row in rows], "predict")
+        given = np.array([bool(row.claim.strip()) for row in rows])
+        asked = [row for row in rows if row.claim.strip()]
+        logits, attention = self.logits(asked)
+        check_finite(logits, [row.id for row in asked], "predict")
         probabilities = softmax(logits.astype(np.float64) / self.card.temperature, axis=1)
         labels = np.array(self.card.labels, dtype=object)
         verdicts, confidence = labels[logits.argmax(1)], probabilities.max(1)
         if abstain is not None:
             verdicts = np.where(confidence < abstain, "", verdicts)
-        table = {"id": [row.id for row in rows], "claim": [row.claim for row in rows], "pred": verdicts}
-        table |= {"confidence": confidence}
-        table |= {f"p_{label}": column for label, column in zip(labels, probabilities.T, strict=True)}
+        found = pd.DataFrame({"pred": verdicts, "confidence": confidence})
+        found[[f"p_{label}" for label in labels]] = probabilities
         if attention is not None:
-            table |= {f"attention_{number}": column for number, column in enumerate(attention.T, start=1)}
-        return pd.DataFrame(table)
+            found[[f"attention_{number}" for number in range(1, attention.shape[1] + 1)]] = attention
+        table = pd.DataFrame({"id": [row.id for row in rows], "claim": [row.claim for row in rows]})
+        table = table.join(found.set_index(np.flatnonzero(given)))
+        table["pred"] = table["pred"].where(given, "")
+        if empty := int((~given).sum()):
+            numbers = ", ".join(map(str, 1 + np.flatnonzero(~given)[:5])) + (", ..." if empty > 5 else "")
+            warn(f"{empty:,} of {len(rows):,} claims are empty and have no verdict: number {numbers}")
+        return table
 
     def logits(self, claims: list[Claim]) -> tuple[np.ndarray, np.ndarray | None]:
         """Logits [N, labels] and attention [N, snippets] or None."""
-        with tempfile.TemporaryDirectory() as cache:
-            self.inputs.cache = Path(cache)
-            data = SplitData(Split("predict", claims, self.inputs.dataset(claims)), self.trainer.eval_batch_size, 0)
-            return outputs(self.model, data, self.card.text, self.trainer)
+        if not claims:
+            return np.empty((0, len(self.card.labels))), None
+        if isinstance(self.model, TextModel):
+            return self.model.logits(self.model.texts(claims, self.card.text)), None
+        inputs = copy.copy(self.inputs)
+        # The packed encoder changes its own settings during a batch: threads wait for each other.
+        with tempfile.TemporaryDirectory() as cache, self.one_at_a_time, torch.inference_mode(), self.precision():
+            inputs.cache = Path(cache)
+            dataset = inputs.dataset(claims).for_evaluation()
+            order = ByLength(len(claims), self.card.eval_batch_size, dataset.arrays)
+            records = []
+            for part in tracked(order, "predicting", len(order)) if self.progress else order:
+                batch = self.model.transfer_batch_to_device(dataset[part], self.model.device, 0)
+                records.append(self.model.record_of(batch))
+        return collected(records)
+
+    def precision(self) -> torch.autocast:
+        """The precision that the model was trained in."""
+        device = self.model.device.type
+        half = torch.float16 if self.card.precision == "16-mixed" and device == "cuda" else torch.bfloat16
+        return torch.autocast(device, half, enabled=self.card.precision != "32-true")
 
     def unseen(self, claims: list[Claim]) -> list[str]:
         """A line for languages and one for sources that training never saw."""

@@ -129,7 +129,7 @@ def test_an_encoder_that_is_not_asked_is_said(tmp_path):
         (("input=no.tsv",), "", "input=no.tsv: no such file"),
         ((f"input={'x' * 300}.tsv",), "", "File name too long"),
         (("input=-",), "", "no claim"),
-        (("input=-",), 'claim\tlanguage\n\tit\n', "the claim is empty"),
+        (("input=-",), '{"claim": true}\n', "standard input:1: claim is True, which is no text"),
         (("input=-", "match.by=bm52"), "a", "match.by=bm52: Input should be 'bm25', 'encoder' or 'both'"),
         (("input=-", "match.kk=3"), "a", "match.k"),
         (("input=-", "match.k=0"), "a", "match.k=0"),
@@ -151,3 +151,10 @@ def test_without_the_extra_one_line_says_what_to_install(tmp_path):
     done = command(*MATCH, "input=-", cwd=tmp_path, stdin="uno\n", PYTHONPATH=str(tmp_path / "absent"))
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == "error: bm25s is not installed: pip install 'xfact[corpus]'"
+
+
+def test_an_empty_claim_has_no_match_and_the_others_have_theirs(tmp_path):
+    done = succeed(*MATCH, "input=-", "claim_column=text", cwd=tmp_path, stdin="id,text\n1,covid\n2,\n3,covid\n")
+    ids = [line.split("\t")[0] for line in done.stdout.splitlines()[1:]]
+    assert set(ids) == {"1", "3"}
+    assert "1 of 3 claims are empty and have no match" in done.stderr

@@ -9,6 +9,7 @@ import pytest
 from cli.conftest import ROOT, quick, succeed
 
 import xfact
+from xfact.claims_io import read_table
 from xfact.errors import DataError
 from xfact.schema import LABELS
 
@@ -88,15 +89,32 @@ def test_a_language_or_source_that_training_never_saw_is_warned_of(sweep, tmp_pa
     assert "data=sample" in done.stderr
 
 
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+def test_an_empty_claim_keeps_its_row_and_own_columns_are_carried_over(sweep, tmp_path, suffix):
+    lines = ["note;text;label;language;pred", "=1+1;uno;true;it;x", "two;;false;it;y", "three;tre;other;it;z"]
+    (tmp_path / "mine.csv").write_text("\n".join(lines) + "\n")
+    words = ("task=predict", f"run={sweep.run('claim_only', 1)}", "input=mine.csv", "claim_column=text")
+    done = succeed(*words, f"output=v.{suffix}", cwd=tmp_path)
+    found = read_table(tmp_path / f"v.{suffix}")
+    assert [row["claim"] for row in found] == ["uno", "", "tre"]
+    notes = [row["note"] for row in found]
+    assert notes == ["'=1+1" if suffix == "csv" else "=1+1", "two", "three"]
+    assert [row["label"] for row in found] == ["true", "false", "other"]
+    assert [bool(row["pred"]) for row in found] == [True, False, True]
+    assert "language" not in found[0]
+    assert "1 of 3 claims are empty and have no verdict: number 2" in done.stderr
+    assert "the input's own pred is not carried over" in done.stderr
+    assert f"2 verdicts of 3 claims: v.{suffix}" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("", "no claim"),
         ("claim\tlanguage\nonly one field\n", "standard input:2: 1 fields where the header has 2"),
-        ("claim\tlanguage\n\tit\n", "the claim is empty"),
         (b"caf\xe9", "not UTF-8"),
     ],
-    ids=["nothing", "fields", "empty", "latin-1"],
+    ids=["nothing", "fields", "latin-1"],
 )
 def test_what_is_no_claim_is_named_and_nothing_is_written(sweep, tmp_path, text, expected):
     words = ("task=predict", f"run={sweep.run('claim_only', 1)}", "input=-", "output=v.tsv")

@@ -336,7 +336,7 @@ def test_the_documents_of_a_folder_are_text_pages_and_lines(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"), [("{", "c.jsonl:4: not JSON"), ('{"body": 1}', "c.jsonl:4: not an object")]
+    ("line", "expected"), [("{", "c.jsonl:4: not JSON"), ('{"body": 1}', 'c.jsonl:4: no key "text"')]
 )
 def test_a_bad_line_is_named(tmp_path, line, expected):
     folder = folder_of(tmp_path)

@@ -114,13 +114,18 @@ class Verifier(LightningModule):
         self.record(batch)
 
     def record(self, batch: Batch) -> None:
-        """Count a batch and keep its row numbers, logits (fp32) and attention."""
+        """Count a batch and keep its record."""
         if not len(batch.labels):
             return
+        index, logits, attention = self.record_of(batch)
+        self.scores.update(torch.from_numpy(logits).to(batch.labels.device), batch.labels)
+        self.records.append((index, logits, attention))
+
+    def record_of(self, batch: Batch) -> Record:
+        """Row numbers, logits (fp32) and attention of a batch."""
         logits, attention = self.verdict(batch)
-        self.scores.update(logits.float(), batch.labels)
         weights = None if attention is None else attention.float().cpu().numpy()
-        self.records.append((batch.index.cpu().numpy(), logits.float().cpu().numpy(), weights))
+        return batch.index.cpu().numpy(), logits.float().cpu().numpy(), weights
 
     def on_validation_epoch_end(self) -> None:
         """Macro-F1 (union of classes; NaN if any logit is) and loss over dev, and the training loss over its epoch."""
