@@ -1,6 +1,7 @@
 """From the command line to a task and an exit code: 0 done, 1 a run failed, 2 usage or data."""
 
 import difflib
+import glob
 import importlib
 import json
 import os
@@ -11,6 +12,7 @@ import tempfile
 import traceback
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +53,21 @@ PATHS |= {f"builder.{name}" for name in ("verdicts", "quotations", "rewritten", 
 PATHS |= {f"builder.{name}" for name in ("revised", "previous", "evidence", "ratings", "languages", "near_encoder")}
 PATHS |= {"provider.folder", "sufficiency.pages"}
 PATH_LISTS = {"sufficiency.answers"}
+LAUNCHERS = ("basic", "joblib", "slurm")
+# Keys that are there only with another word, and that word.
+GIVEN_BY = {
+    "experiments": "is added, to a sweep: -m +experiments=...",
+    "builder": "is for task=build",
+    "provider": "is for task=retrieve",
+    "lm": "is for task=lm",
+    "a": "is for task=compare",
+    "b": "is for task=compare",
+}
 GLOBAL_GROUPS = {"task", "preset", "variant", "experiments"}  # their keys are not under the group's name
+WRITTEN = {"out", "output"}  # places that need not be there
+GOES_ON = {"train": "goes on from the last checkpoint"} | dict.fromkeys(
+    ("lm", "retrieve", "build"), "goes on with the answers that it kept"
+)
 STARTED = "started.jsonl"  # its jobs that began, in the same folder
 OUTCOMES = "outcomes.jsonl"  # in the folder that the processes of a command share
 
@@ -64,11 +80,15 @@ RECIPES: dict[str, dict[str, Any]] = {
 }
 
 # Here, and not in `main`, so that the processes of a launcher have it too.
+OmegaConf.register_new_resolver("groups", lambda: groups(), replace=True)
 OmegaConf.register_new_resolver("recipe", lambda key, name: RECIPES[key].get(name, RECIPES[key][""]), replace=True)
 
 
 def main(job: Callable[[], None], argv: list[str]) -> int:
     """Run Hydra's job function; every error that a user can mend is one line on stderr."""
+    if "--version" in argv:
+        sys.stdout.write(f"xfact {version('xfact')}\n")
+        return 0
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("XFACT_HOME", str(Path(argv[0]).resolve().parent))
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
@@ -99,8 +119,9 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
         code = close(outcomes(), sweep)
         if number is None:
             return code
-        name = signal.Signals(number).name
-        return fail(f"interrupted by {name}; the same command goes on from the last checkpoint", 128 + number)
+        task = next((word.partition("=")[2] for word in reversed(argv) if word.startswith("task=")), "train")
+        goes_on = GOES_ON.get(task, "begins anew")
+        return fail(f"interrupted by {signal.Signals(number).name}; the same command {goes_on}", 128 + number)
 
 
 def options_first(words: list[str]) -> list[str]:
@@ -123,7 +144,8 @@ def fail(text: str, code: int) -> int:
 def quoted(word: str, sweep: bool) -> str:
     """A `key=value` argument as Hydra's grammar wants it: a path quoted, with ~ expanded, and `group=null` as `~group`.
 
-    In a sweep a comma separates values, and each is quoted.
+    In a sweep a comma separates values, each of which is quoted, but not in a place that is written nor in the name of
+    one that is there.
     """
     key, equals, value = word.partition("=")
     if value == "null" and key.isidentifier() and (conf_folder() / key).is_dir():
@@ -132,7 +154,8 @@ def quoted(word: str, sweep: bool) -> str:
         return f"{key}=[" + ",".join(quoted_path(part.strip()) for part in value[1:-1].split(",")) + "]"
     if not equals or key.lstrip("+") not in PATHS | PATH_LISTS or value in ("", "null", "???") or value[0] in "'\"":
         return word
-    values = value.split(",") if sweep else [value]
+    one = not sweep or key.lstrip("+") in WRITTEN or Path(value).expanduser().exists()
+    values = [value] if one else value.split(",")
     return f"{key}=" + ",".join(map(quoted_path, values))
 
 
@@ -151,8 +174,13 @@ def quote(value: str) -> str:
 
 def typed(config: DictConfig) -> Config:
     """The checked config of a composed one, with the keys that the user set."""
-    overrides = HydraConfig.get().overrides.task
-    return checked(composed(config), list(overrides))
+    hydra = HydraConfig.get()
+    chosen = hydra.runtime.choices
+    if hydra.mode is RunMode.RUN and hydra.sweeper.get("params"):
+        raise UserError(f"+experiments={chosen.get('experiments')}: its rows are the jobs of a sweep; add -m")
+    if hydra.mode is RunMode.RUN and chosen["hydra/launcher"] != "basic":
+        raise UserError(f"hydra/launcher={chosen['hydra/launcher']}: launches the jobs of a sweep; add -m")
+    return checked(composed(config), list(hydra.overrides.task))
 
 
 def checked(plain: Any, overrides: list[str]) -> Config:
@@ -205,13 +233,11 @@ def ending(work: Callable[[], dict[str, Any]], debug: bool) -> dict[str, Any]:
 def outcome_of(config: Config) -> dict[str, Any]:
     """Do what a job's config asks for; the folder of a run, or that another job of the sweep is the same one."""
     from xfact.runs.words import COMMAND, command
-    from xfact.sweep import is_another
+    from xfact.screen import say
+    from xfact.sweep import is_another, jobs_of_sweep
 
     hydra: Any = OmegaConf.to_container(HydraConfig.get(), resolve=False)
     os.environ[COMMAND] = command(hydra)
-    launcher = hydra["runtime"]["choices"]["hydra/launcher"]
-    if hydra["mode"] is RunMode.RUN and launcher != "basic":
-        raise UserError(f"hydra/launcher={launcher}: launches the jobs of a sweep; add -m")
     if config.preview:
         from xfact.report.preview import preview
 
@@ -219,15 +245,28 @@ def outcome_of(config: Config) -> dict[str, Any]:
         return {}
     if is_another(HydraConfig.get()):
         return {"same": True}
+    if hydra["mode"] is RunMode.MULTIRUN:
+        say(f"job {hydra['job']['num'] + 1:,} of {jobs_of_sweep():,}: {' '.join(hydra['overrides']['task'])}")
     return perform(config)
 
 
 def perform(config: Config) -> dict[str, Any]:
     """Run the task of a config; the run's folder if it makes one."""
+    if config.run is not None:
+        check_run(Path(config.run))
     check_outputs(config)
     module, _, name = TASKS[config.task].partition(":")
     folder = getattr(importlib.import_module(module), name)(config)
     return {"folder": None if folder is None else str(folder)}
+
+
+def check_run(place: Path) -> None:
+    """UserError for a pattern or a folder of runs in the place of one."""
+    runs = [path.parent for path in place.glob("**/config.yaml")] if place.is_dir() else []
+    if not place.exists():
+        runs = [Path(name) for name in glob.glob(str(place)) if Path(name).is_dir()]  # noqa: PTH207 # from any root
+    if runs and place not in runs:
+        raise UserError(f"run={place}: one run is needed, and there are {len(runs):,}, as {min(runs)}")
 
 
 def check_outputs(config: Config) -> None:
@@ -298,14 +337,20 @@ def explained(error: BaseException) -> str:
         group, _, choice = str(error.missing_cfg_file).rpartition("/")
         return f"{group}={choice}: " + offer(choice, error.options or choices(group))
     lines = str(error).splitlines() or [""]
+    if isinstance(error, OverrideParseException) and "=" not in error.override:
+        return f"{error.override}: {without_value(error.override)}"
     if isinstance(error, OverrideParseException):
         return f"{error.override}: {lines[0]}; quote the value for Hydra, as in key='\"value\"'"
+    if several := re.fullmatch("Ambiguous value for argument '(.+)'", lines[0]):
+        return f"{several.group(1)}: several values are the jobs of a sweep; add -m"
     key = getattr(error, "full_key", None)
     struct = re.search(r"Key '([^']+)' is not in struct", str(error)) or re.search(
         r"Could not override '([^']+)'", str(error)
     )
     if struct:
         key = (re.search(r"full_key: (\S+)", str(error)) or struct).group(1)
+        if key in GIVEN_BY:
+            return f"{key}: {GIVEN_BY[key]}"
         known = known_keys()
         if key in known and str(key).count(".") == 2:  # of a section in a list, as logger.wandb.mode
             group, choice, _ = str(key).split(".")
@@ -316,6 +361,16 @@ def explained(error: BaseException) -> str:
     if isinstance(error, HydraException | OmegaConfBaseException):
         return f"{key}: {lines[0]}" if key and key not in lines[0] else lines[0]
     return first_line(error)
+
+
+def without_value(word: str) -> str:
+    """What a word of the command line that is no `key=value` may have been meant for."""
+    if word in TASKS:
+        return f"a task is chosen as task={word}"
+    if (conf_folder() / word).is_dir():
+        return f"a choice is needed, as {word}=... ({', '.join(choices(word))})"
+    near = difflib.get_close_matches(word, [*TASKS, *known_keys()], n=1)
+    return "no key=value" + (f"; did you mean {'task=' if near[0] in TASKS else ''}{near[0]}?" if near else "")
 
 
 def offer(name: str, known: Any) -> str:
@@ -353,7 +408,14 @@ def known_keys() -> list[str]:
 
 def choices(group: str) -> list[str]:
     """The choices of a config group."""
-    return sorted(path.stem for path in (conf_folder() / group).glob("*.yaml"))
+    return sorted(path.stem for path in (conf_folder() / group).glob("*.yaml") if not path.stem.startswith("_"))
+
+
+def groups() -> str:
+    """The config groups and their choices, a line each."""
+    found = {path.name: choices(path.name) for path in sorted(conf_folder().iterdir()) if path.is_dir()}
+    found = {group: names for group, names in found.items() if names}
+    return "\n".join(f"{group}: {', '.join(names)}" for group, names in [*found.items(), ("hydra/launcher", LAUNCHERS)])
 
 
 def conf_folder() -> Path:

@@ -178,6 +178,7 @@ class CheckpointConfig(Section):
 
     every: int = Field(1, ge=1, strict=True)
     unit: Literal["epoch", "step"] = "epoch"  # of the optimiser
+    keep_model: bool = True  # of a run that is done
 
 
 class CsvConfig(Section):

@@ -105,6 +105,11 @@ def is_another(hydra: Any) -> bool:
     return hydra.mode is RunMode.MULTIRUN and hydra.job.num in plan.get("same", ())
 
 
+def jobs_of_sweep() -> int:
+    """How many jobs the sweep has."""
+    return int(json.loads(os.environ.get(PLAN, "{}")).get("jobs", 0))
+
+
 def axes(config: DictConfig, overrides: list[str]) -> list[list[str]]:
     """The overrides of a sweep, key by key, each with all its values; those of an experiment come first."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -178,7 +183,7 @@ def print_sweep(ended: list[dict[str, Any]]) -> None:
     stopped = [outcome for outcome in begun if "interrupted" in outcome or "stopped" in outcome]
     failed = [outcome for outcome in begun if "error" in outcome and not outcome.get("skipped")]
     same = [outcome for outcome in begun if outcome.get("same")]
-    number = max(json.loads(os.environ.get(PLAN, "{}")).get("jobs", 0), len(ended))
+    number = max(jobs_of_sweep(), len(ended))
     others = {
         "skipped": len(skipped),
         "interrupted": len(stopped),

@@ -1,10 +1,16 @@
 """What a user mistypes: exit 2 and exactly one line on stderr, with the nearest names, before anything is loaded."""
 
+import os
 import sys
 import time
+from importlib.metadata import version
 
 import pytest
-from cli.conftest import ROOT, command, succeed
+from cli.conftest import ROOT, command, quick, succeed
+from cli.test_compose import config
+
+from xfact.cli import main, perform, quoted
+from xfact.errors import UserError
 
 
 @pytest.mark.parametrize(
@@ -77,6 +83,84 @@ def test_one_line_and_exit_code_2(tmp_path, words, expected):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["seed=1,2"], ["seed=1,2: several values are the jobs of a sweep; add -m"]),
+        (["model=claim_only,attn_ea"], ["model=claim_only,attn_ea: several values", "add -m"]),
+        (["+experiments=table3"], ["+experiments=table3: its rows are the jobs of a sweep; add -m"]),
+        (["+experiments=table3", "preview=true"], ["add -m"]),
+        (["experiments=table3"], ["-m +experiments=..."]),
+        (["-m", "experiments=table3"], ["-m +experiments=..."]),
+        (["model", "attn_ea"], ["model: a choice is needed, as model=... (attn_ea, claim_only"]),
+        (["compare", "a=x", "b=y"], ["compare: a task is chosen as task=compare"]),
+        (["metdata"], ["did you mean metadata?"]),
+        (["comparre"], ["did you mean task=compare?"]),
+        (["a=x", "b=y"], ["a: is for task=compare"]),
+        (["provider=bm25"], ["provider: is for task=retrieve"]),
+        (["builder=xfact"], ["builder: is for task=build"]),
+        (["lm=xfact_alpha1"], ["lm: is for task=lm"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) and "=" in value[0] + value[-1] else "",
+)
+def test_a_hint_says_what_to_type(tmp_path, words, expected):
+    done = quick(*words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert all(word in line for word in expected), line
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("task", ["evaluate", "predict", "match"])
+@pytest.mark.parametrize("place", ["runs", "runs/claim_only", "runs/*/*", "runs/claim_only/*"])
+def test_a_pattern_or_a_folder_of_runs_in_the_place_of_one_is_named(tmp_path, monkeypatch, task, place):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / "runs" / "claim_only" / name).mkdir(parents=True)
+        (tmp_path / "runs" / "claim_only" / name / "config.yaml").touch()
+    words = [f"task={task}", f"run='{place}'", *([] if task == "evaluate" else ["input=x.csv"])]
+    with pytest.raises(UserError, match=r"one run is needed, and there are 2, as runs/claim_only/a"):
+        perform(config(*words))
+
+
+@pytest.mark.parametrize("name", ["a,b", "x, y/z"])
+def test_a_comma_in_a_place_that_is_written_or_there_splits_nothing(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    assert quoted(f"out={name}", sweep=True) == f"out='{name}'"
+    assert quoted(f"output={name}", sweep=True) == f"output='{name}'"
+    first, second = name.split(",")
+    assert quoted(f"data.source={name}", sweep=True) == f"data.source='{first}','{second}'"
+    (tmp_path / name).mkdir(parents=True)
+    assert quoted(f"data.source={name}", sweep=True) == f"data.source='{name}'"
+    assert quoted(f"data.source='{first}','{second}'", sweep=True) == f"data.source='{first}','{second}'"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ((), "goes on from the last checkpoint"),
+        (("task=predict",), "begins anew"),
+        (("task=report",), "begins anew"),
+        (("task=match",), "begins anew"),
+        (("task=lm",), "goes on with the answers that it kept"),
+    ],
+)
+def test_an_interrupt_promises_what_there_is(monkeypatch, capsys, words, expected):
+    def job():
+        raise KeyboardInterrupt
+
+    for name in ("HYDRA_FULL_ERROR", "XFACT_HOME", "TOKENIZERS_PARALLELISM", "XFACT_MAIN_PID", "XFACT_SHARED"):
+        monkeypatch.setenv(name, os.environ.get(name, str(ROOT)))
+    monkeypatch.setattr(sys, "argv", [])
+    assert main(job, ["run.py", *words]) == 130
+    assert capsys.readouterr().err == f"error: interrupted by SIGINT; the same command {expected}\n"
+
+
+def test_the_version_is_the_suites(capsys):
+    assert main(lambda: None, ["run.py", "--version"]) == 0
+    assert capsys.readouterr().out == f"xfact {version('xfact')}\n"
+
+
 @pytest.mark.parametrize("content", ["absent", "broken"])
 def test_a_wrong_sweep_starts_no_job(tmp_path, content):
     values = {"absent": "own,rondom", "broken": "own,random evidence.within=planet"}[content].split()
@@ -116,6 +200,9 @@ def test_help_is_immediate(tmp_path):
         times.append(time.perf_counter() - start)
     assert min(times) < 1
     assert "python run.py -m seed=1,2,3,4 model=attn_ea" in done.stdout
+    for word in ("task=lm", "task=compare", "hydra/launcher: basic, joblib, slurm", "lm: veryfit_enriched"):
+        assert word in done.stdout
+    assert "_common" not in done.stdout
     for group in (
         "model: attn_ea, claim_only, knn, linear, majority, mean_ea",
         "preset: authors_code, benchmark, paper, smoke",

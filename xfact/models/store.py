@@ -91,7 +91,9 @@ def read_card(folder: Path) -> Card:
     """The card of a saved model."""
     path = folder / "xfact.json"
     if not path.is_file():
-        raise DataError(f"{folder}: no saved model here (xfact.json is missing)")
+        raise DataError(
+            f"{folder}: no saved model here (xfact.json is missing; checkpoint.keep_model=false keeps none)"
+        )
     try:
         return Card.model_validate_json(path.read_text(encoding="utf-8"))
     except ValidationError as error:

@@ -73,8 +73,11 @@ class Verifier(LightningModule):
         loss = trainer.strategy.reduce(torch.tensor(self.step_loss, device=self.device), reduce_op="sum")
         self.log("train/loss_step", loss, logger=False)
         if (trainer.global_step + 1) % trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
+            figures = {"train/loss_step": float(loss), "epoch": self.current_epoch}
+            if trainer.optimizers:
+                figures["train/lr"] = trainer.optimizers[0].param_groups[0]["lr"]
             for logger in self.loggers:
-                logger.log_metrics({"train/loss_step": float(loss), "epoch": self.current_epoch}, trainer.global_step)
+                logger.log_metrics(figures, trainer.global_step)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """The sums of each rank's epoch so far."""

@@ -204,7 +204,9 @@ def train_and_test(
         result.pooling = model.encoder.pooling  # type: ignore[union-attr,assignment]
     result.temperature = fit_temperature(fitted.logits, data.dev.dataset.labels)
     tokenizer = None if inputs.tokeniser is None else inputs.tokeniser.tokenizer
-    if not rank():
+    if not config.checkpoint.keep_model:
+        say("checkpoint.keep_model=false: scores and predictions are kept, no model")
+    elif not rank():
         store.save(folder / "model", card(config, result, data.train.claims, inputs.labels), model, tokenizer)
     figures = {"dev": model.figures}
     dev = predictions_table("dev", data.dev.claims, inputs.labels, fitted.logits, fitted.attention)
