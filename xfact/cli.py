@@ -53,7 +53,6 @@ PATHS |= {f"builder.{name}" for name in ("verdicts", "quotations", "rewritten", 
 PATHS |= {f"builder.{name}" for name in ("revised", "previous", "evidence", "ratings", "languages", "near_encoder")}
 PATHS |= {"provider.folder", "sufficiency.pages"}
 PATH_LISTS = {"sufficiency.answers"}
-LAUNCHERS = ("basic", "joblib", "slurm")
 # Keys that are there only with another word, and that word.
 GIVEN_BY = {
     "experiments": "is added, to a sweep: -m +experiments=...",
@@ -414,8 +413,7 @@ def choices(group: str) -> list[str]:
 def groups() -> str:
     """The config groups and their choices, a line each."""
     found = {path.name: choices(path.name) for path in sorted(conf_folder().iterdir()) if path.is_dir()}
-    found = {group: names for group, names in found.items() if names}
-    return "\n".join(f"{group}: {', '.join(names)}" for group, names in [*found.items(), ("hydra/launcher", LAUNCHERS)])
+    return "\n".join(f"{group}: {', '.join(names)}" for group, names in found.items() if names)
 
 
 def conf_folder() -> Path:
