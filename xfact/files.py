@@ -80,14 +80,14 @@ def read_yaml(path: Path) -> Any:
     """The content of a YAML file that the suite wrote; DataError for another, which might grow in memory."""
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C, where PyYAML was built with it
+    SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C, where PyYAML was built with it
     try:
         if path.stat().st_size > LARGEST_YAML:
             raise DataError(f"{path}: larger than {LARGEST_YAML:,} bytes")
         text = path.read_text(encoding="utf-8")
-        if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, loader)):
+        if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, SafeLoader)):
             raise DataError(f"{path}: has a YAML alias (*name), which a config needs not")
-        return yaml.load(text, loader)
+        return yaml.load(text, SafeLoader)
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:

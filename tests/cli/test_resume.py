@@ -65,7 +65,7 @@ def record(folder: Path) -> dict:
 
 
 def assert_same(folder: Path, whole: Path) -> None:
-    """The same predictions, bit for bit, the same scores and best epoch."""
+    """The same predictions, bit for bit, the same scores, best epoch and history."""
     names = sorted(path.name for path in (whole / "predictions").iterdir())
     assert names == ["alpha1.parquet", "alpha3.parquet", "dev.parquet"]
     for name in names:
@@ -73,6 +73,7 @@ def assert_same(folder: Path, whole: Path) -> None:
         assert tables[0].equals(tables[1]), name
     for key in ("splits", "dev", "best", "epochs", "steps", "temperature"):
         assert record(folder)[key] == record(whole)[key], key
+    assert (folder / "metrics.csv").read_text() == (whole / "metrics.csv").read_text()
     assert not (folder / "checkpoints").exists()
 
 
@@ -139,16 +140,6 @@ def test_a_run_stopped_twice_and_moved_in_between(whole, tmp_path):
     assert_same(folder, whole)
 
 
-def test_the_curves_of_a_resumed_run_are_whole(whole, tmp_path):
-    stop_at(30, signal.SIGTERM, "checkpoint.unit=step", "checkpoint.every=10", cwd=tmp_path)
-    succeed(*WORDS, cwd=tmp_path)
-    (folder,) = run_folders(tmp_path / "runs")
-    curves = [pd.read_csv(run / "metrics.csv") for run in (folder, whole)]
-    for column in ("train/loss_step", "dev/macro_f1", "dev/loss"):
-        mine, theirs = (table.dropna(subset=[column])[["step", column]].to_numpy() for table in curves)
-        assert (mine == theirs).all(), column
-
-
 def test_a_torn_checkpoint_is_named_and_the_one_before_is_used(whole, tmp_path):
     stop_at(60, signal.SIGKILL, "checkpoint.unit=step", "checkpoint.every=10", cwd=tmp_path)
     older, newer = checkpoints(tmp_path)
@@ -191,6 +182,10 @@ def test_a_full_disk_is_named_and_the_checkpoint_before_is_used(whole, small_dis
     left = checkpoints(small_disk)
     assert left
     assert all(is_whole(path) for path in left)
+    (folder,) = run_folders(small_disk / "runs")
+    assert record(folder)["status"] == "failed"
+    assert "No space left on device" in record(folder)["error"]
+    assert [path.name for path in folder.rglob(".*")] == []
     (small_disk / "ballast").unlink()
     assert f"going on from step {step_of(left[-1])}" in succeed(*words, cwd=small_disk).stderr
     (folder,) = run_folders(small_disk / "runs")

@@ -1,16 +1,22 @@
 """A run in this process: alone though several devices are asked, in one pair of hands, its time over all attempts."""
 
+import errno
+import json
 import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from runs.conftest import small
+from runs.conftest import composed, small
 from runs.test_result import result
 
+from xfact.config import Config
 from xfact.errors import Failure, UserError
 from xfact.runs import train as runs
+from xfact.runs.checkpoints import Checkpoints, write
+from xfact.runs.evaluate import evaluate, with_changes
 from xfact.runs.lock import Elsewhere, lock_path, only_one
+from xfact.runs.metrics import MetricsFile
 from xfact.runs.result import read_result
 from xfact.runs.train import recorded, train
 
@@ -123,6 +129,59 @@ def test_seconds_are_those_of_all_attempts(tmp_path):
     assert found.seconds == pytest.approx(0.6, abs=0.2)
 
 
+class Killed(BaseException):
+    """What no code of a run sees in a process that is killed."""
+
+
+@pytest.mark.parametrize("step", [10, 13, 24, 30])
+def test_the_history_of_a_killed_run_is_that_of_one_that_was_not(tmp_path, monkeypatch, step):
+    """24 steps an epoch, every tenth logged; killed right after a checkpoint, at a logged step or an epoch's end."""
+    words = ("model=claim_only", "optim.batch_size=1", "checkpoint.unit=step", "checkpoint.every=1")
+    save = Checkpoints.save
+
+    def last(self: Checkpoints, trainer) -> None:
+        save(self, trainer)
+        if trainer.global_step == step:
+            monkeypatch.setattr(MetricsFile, "save", lambda _: None)
+            monkeypatch.setattr(runs, "write_result", lambda *_: None)
+            raise Killed
+
+    with monkeypatch.context() as monkeypatch:
+        monkeypatch.setattr(Checkpoints, "save", last)
+        with pytest.raises(Killed):
+            train(small(tmp_path / "killed", *words))
+    (folder,) = (tmp_path / "killed").glob("*/*-seed1-*")
+    stopped = read_result(folder)
+    assert stopped.status == "running"
+    assert stopped.seconds > 0
+    assert train(small(tmp_path / "killed", *words)) == folder
+    found = read_result(folder)
+    assert (found.status, found.resumed_from_step) == ("finished", step)
+    assert found.seconds > stopped.seconds
+    history = (folder / "metrics.csv").read_text()
+    assert history == (whole(tmp_path / "whole", *words) / "metrics.csv").read_text()
+    assert history.count("\n") == 1 + 4 + 2
+
+
+def whole(out: Path, *words: str) -> Path:
+    folder = train(small(out, *words))
+    assert folder is not None
+    return folder
+
+
+def test_a_checkpoint_on_a_full_disk_leaves_nothing_and_says_why(tmp_path, monkeypatch):
+    write(1, tmp_path / "a.ckpt")
+
+    def full(path: Path, content) -> None:
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(Failure, match=r"b\.ckpt: writing failed \(No space left on device\); make room, then the same"):
+        write(1, tmp_path / "b.ckpt")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.ckpt"]
+
+
 def test_the_reason_is_said_though_the_result_cannot_be_written(tmp_path, monkeypatch, capsys):
     with pytest.raises(Failure, match="no room for a checkpoint"), recorded(tmp_path, result(status="running")):
         assert (tmp_path / ".room").stat().st_size == runs.ROOM
@@ -134,3 +193,27 @@ def test_the_reason_is_said_though_the_result_cannot_be_written(tmp_path, monkey
 
 def fail(*_) -> None:
     raise Failure("no room for a result")
+
+
+def test_a_run_may_keep_its_scores_without_its_model(tmp_path):
+    folder = whole(tmp_path, "model=claim_only", "optim.batch_size=1", "checkpoint.keep_model=false")
+    assert {path.name for path in folder.iterdir()} == {
+        "config.yaml", "result.json", "metrics.csv", "curves.png", "predictions",
+    }  # fmt: skip
+    rates = pd.read_csv(folder / "metrics.csv")["train/lr"].dropna()
+    assert len(rates) > 0
+    assert rates.is_monotonic_decreasing
+    with pytest.raises(UserError, match=r"no saved model here .*checkpoint\.keep_model=false keeps none"):
+        evaluate(composed("task=evaluate", f"run='{folder}'"))
+
+
+def test_what_the_user_set_reaches_a_job_that_is_run_elsewhere(tmp_path):
+    """As Slurm's jobs and torchrun's ranks get their config."""
+    run = small(tmp_path, "model=majority")
+    asked = composed("task=evaluate", "run=somewhere", "data.limit=7", "split=[alpha3]")
+    there = Config.thawed(json.loads(json.dumps(asked.frozen())))
+    assert there.given == ["task", "run", "data.limit", "split"]
+    for config in (asked, there):
+        changed = with_changes(run, config)
+        assert changed.data.limit == 7
+        assert set(changed.split) == {"fit", "alpha3"}
