@@ -111,7 +111,7 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
         except Exception as error:
             if "debug=true" in argv:
                 sys.stderr.write(masked(traceback.format_exc()))
-            if isinstance(error, BrokenExecutor):  # joblib's: a process of the sweep was killed, and its others with it
+            if isinstance(error, BrokenExecutor):  # a process of the sweep was killed, and its others with it
                 note_killed()
                 return close(outcomes(), sweep)
             return fail(one_line(error), code_of(error))

@@ -76,17 +76,18 @@ def readable(path: Path) -> str:
     return os.fsencode(path.as_posix()).decode(errors="replace")
 
 
-def read_yaml(path: Path) -> Any:
-    """The content of a YAML file that the suite wrote; DataError for another, which might grow in memory."""
+def read_yaml(path: Path, text_alone: bool = False) -> Any:
+    """The content of a YAML file, with `text_alone` every value as it stands there; DataError for one that might grow
+    in memory."""
     import yaml
 
-    SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C, where PyYAML was built with it
+    SafeLoader = yaml.BaseLoader if text_alone else getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # C's, if built with
     try:
         if path.stat().st_size > LARGEST_YAML:
             raise DataError(f"{path}: larger than {LARGEST_YAML:,} bytes")
         text = path.read_text(encoding="utf-8")
         if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, SafeLoader)):
-            raise DataError(f"{path}: has a YAML alias (*name), which a config needs not")
+            raise DataError(f"{path}: has a YAML alias (*name), which a file of the suite needs not")
         return yaml.load(text, SafeLoader)
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None

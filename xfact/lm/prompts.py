@@ -7,10 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from xfact.config import PACKAGE
 from xfact.errors import DataError, UserError
+from xfact.files import read_yaml
 from xfact.schema import LABELS
 
 FOLDER = PACKAGE / "lm" / "prompts"
@@ -44,16 +43,15 @@ def read_prompt(name: str) -> Prompt:
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.yaml")))
         raise UserError(f"lm.prompt={name}: no such prompt; known: {known}, or the path of a YAML file")
-    content = path.read_bytes()
+    parts = read_yaml(path, text_alone=True)  # a label `no` stays one
     try:
-        parts = yaml.load(content, yaml.BaseLoader)  # every value is text: a label `no` stays one
         parts["version"] = int(parts["version"])
         head = {key: parts.pop(key) for key in ("name", "version", "language")}
-    except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(
             f"{path}: not a prompt with name, version and language ({str(error).splitlines()[0]})"
         ) from None
-    return Prompt(**head, parts=parts, digest=hashlib.sha256(content).hexdigest()[:16])
+    return Prompt(**head, parts=parts, digest=hashlib.sha256(path.read_bytes()).hexdigest()[:16])
 
 
 def filled(template: str, **values: object) -> str:
@@ -70,7 +68,7 @@ def filled(template: str, **values: object) -> str:
 @cache
 def read_label_names() -> dict[str, dict[str, str]]:
     """The name of each of the seven labels by language."""
-    content = yaml.safe_load(LABEL_NAMES.read_text(encoding="utf-8"))
+    content = read_yaml(LABEL_NAMES)
     return {
         str(language): dict(zip(content["order"], names, strict=True)) for language, names in content["names"].items()
     }
