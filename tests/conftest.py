@@ -1,4 +1,5 @@
-"""Tests run side by side, one worker a core (`pytest -n auto`): what a worker starts stays on its core."""
+"""Tests run side by side (`pytest -n auto`), a worker a core and one more, since many wait for processes of their own;
+what a worker starts stays on its core."""
 
 import os
 
@@ -10,6 +11,11 @@ if worker := os.environ.get("PYTEST_XDIST_WORKER"):
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than cores."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture(scope="session")
