@@ -128,7 +128,7 @@ class Bench:
         try:
             with Stop() as stop:
                 inputs = make_inputs(config, Corpus(config.data), ClaimOnly.layout)
-                done = fit(config, inputs, folder, stop, Loggers(folder, None, False))
+                done = fit(config, inputs, folder, stop, Loggers(folder, None, False), lambda: None)
         finally:
             console.quiet = False
         return done, pd.read_csv(folder / "metrics.csv")["train/loss_epoch"].dropna().tolist()

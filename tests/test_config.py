@@ -57,7 +57,7 @@ def test_models_are_cut_where_the_authors_cut_and_dropped_out_by_a_tenth(target,
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"sed": 3}, "sed: unknown key; did you mean seed?"),
+        ({"sed": 3}, "sed: unknown key; did you mean seed"),
         ({"metdata": True}, "metdata: unknown key; did you mean metadata"),
         ({"data": {"sorce": "sample"}}, "data.sorce: unknown key; did you mean source?"),
         ({"data": {"language": "ar"}}, "data.language: unknown key; did you mean languages"),

@@ -175,8 +175,8 @@ def typed(config: DictConfig) -> Config:
     """The checked config of a composed one, with the keys that the user set."""
     hydra = HydraConfig.get()
     chosen = hydra.runtime.choices
-    if hydra.mode is RunMode.RUN and hydra.sweeper.get("params"):
-        raise UserError(f"+experiments={chosen.get('experiments')}: its rows are the jobs of a sweep; add -m")
+    if hydra.mode is RunMode.RUN and "experiments" in chosen:
+        raise UserError(f"+experiments={chosen['experiments']}: its rows are the jobs of a sweep; add -m")
     if hydra.mode is RunMode.RUN and chosen["hydra/launcher"] != "basic":
         raise UserError(f"hydra/launcher={chosen['hydra/launcher']}: launches the jobs of a sweep; add -m")
     return checked(composed(config), list(hydra.overrides.task))

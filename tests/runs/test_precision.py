@@ -50,9 +50,8 @@ def fitted(folder: Path, *words: str) -> Fitted:
     one = config(*SMALL, f"out={folder}", *words)
     folder.mkdir(exist_ok=True)
     with Stop() as stop:
-        return fit(
-            one, make_inputs(one, Corpus(one.data), ClaimOnly.layout), folder, stop, Loggers(folder, None, False)
-        )
+        inputs = make_inputs(one, Corpus(one.data), ClaimOnly.layout)
+        return fit(one, inputs, folder, stop, Loggers(folder, None, False), lambda: None)
 
 
 @pytest.fixture

@@ -23,8 +23,8 @@ SPEED = {"accelerator", "devices", "nodes", "threads", "num_workers", "eval_batc
 SECTIONS = {"seed", "data", "augment", "evidence", "encoder", "optim", "trainer", "model", "split"}  # each by itself
 OTHERS = {
     "task", "out", "checkpoint", "logger", "rerun", "debug", "preview", "run", "runs", "sweep", "a", "b", "definition",
-    "input", "output", "abstain", "lm", "builder", "provider", "retrieve", "passages", "fetch", "match", "sufficiency",
-    "unresolved", "given",
+    "input", "output", "claim_column", "abstain", "lm", "builder", "provider", "retrieve", "passages", "fetch", "match",
+    "sufficiency", "unresolved", "given",
 }  # fmt: skip
 # Of an encoder's folder: no part of what transformers loads.
 NOT_LOADED = {".py", ".md", ".h5", ".msgpack", ".onnx", ".ot"}

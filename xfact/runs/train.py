@@ -35,7 +35,7 @@ from xfact.screen import mute, name_job, say, warn
 # Of the command, not of the run.
 NOT_SAVED = {
     "task", "out", "checkpoint", "rerun", "debug", "preview", "run", "runs", "sweep", "a", "b", "definition", "input",
-    "output", "abstain", "match", "sufficiency", "given", "unresolved",
+    "output", "claim_column", "abstain", "match", "sufficiency", "given", "unresolved",
 }  # fmt: skip
 
 ROOM = 64 * 1024  # bytes kept beside a run's result, so that a full disk leaves room for its last word
