@@ -89,7 +89,10 @@ def test_metadata_alone_is_beside_the_majority(claims: Path):
     assert scores["source"]["macro_f1"]["alpha1"] > scores["majority"]["macro_f1"]["alpha1"]
 
 
-def test_the_sample_has_no_links_and_no_dates(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_sample_has_no_links_and_no_dates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "120")  # a name on one line
     audit(config("sample"))
     lines = {line.split("  ")[0].strip(): line for line in capsys.readouterr().out.splitlines()}
     assert "1,372 (100%)" in lines["no claim date"]
