@@ -1,5 +1,4 @@
-"""Tests run side by side (`pytest -n auto`), a worker a core and one more, since many wait for processes of their own;
-what a worker starts stays on its core."""
+"""Tests run side by side, one worker a core (`pytest -n auto`): what a worker starts stays on its core."""
 
 import os
 
@@ -11,11 +10,6 @@ if worker := os.environ.get("PYTEST_XDIST_WORKER"):
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than cores."""
-    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture(scope="session")
