@@ -76,7 +76,7 @@ NOT_RUN = {
     "run.py model=attn_ea trainer=ddp trainer.devices=4 trainer.nodes=2": "two nodes of four GPUs",
 }
 COMMANDS = r"(cp |PYTHONPATH=|python |torchrun |srun |make |pip |git |wandb |tensorboard |lm_eval )"
-NOT_OURS = {"hydra.launcher.n_jobs", "hydra/launcher"}  # keys of Hydra's
+NOT_OURS = {"hydra.launcher.n_jobs", "hydra/launcher", "install"}  # keys of Hydra's
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ def test_two_models_with_and_without_metadata_on_two_seeds_are_eight_finished_ru
     settings = {(result["model"], result["metadata"], result["seed"]) for result in results}
     assert settings == {(m, x, s) for m in ("claim_only", "attn_ea") for x in (True, False) for s in (1, 2)}
     assert "8 jobs: 8 finished, 0 failed" in sweep.done.stderr
+    assert "\njob 3 of 8: preset=smoke " in sweep.done.stderr
     assert "This is the embedded sample, not the benchmark" in sweep.done.stderr
     assert "Attn-EA + Meta" in sweep.done.stderr
     assert sweep.done.stdout == ""
