@@ -286,7 +286,6 @@ def about(device: torch.device) -> dict[str, Any]:
         "bf16": torch.cuda.is_bf16_supported(including_emulation=False) if gpu else None,
         "cuda": torch.version.cuda,
         "driver": said(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]) if gpu else None,
-        "commit": said(["git", "rev-parse", "HEAD"]),
         "versions": versions({}).model_dump(mode="json"),
     }
 

@@ -378,6 +378,14 @@ def test_a_report_has_language_models_beside_the_published_figures(tmp_path):
     published = succeed("task=report", "runs=none", "out=published", cwd=tmp_path).stdout
     assert "Llama-3.1-70B" in published
 
+    (edited,) = tmp_path.glob("runs/lm/veryfit-small-*-generate-*/result.json")
+    result = json.loads(edited.read_text())
+    result["lm"]["answers"]["accuracy"] = result["splits"]["small"]["macro_f1"] = 0.99
+    edited.write_text(json.dumps(result))
+    again = succeed("task=report", "runs=runs", "out=report", cwd=tmp_path)
+    assert again.stdout == done.stdout  # a score is what the predictions give
+    assert "what its predictions give" in again.stderr
+
 
 def test_no_server_at_all(tmp_path):
     done = quick(*ask_api("http://127.0.0.1:9/v1/chat/completions"), cwd=tmp_path)

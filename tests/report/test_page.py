@@ -1,6 +1,8 @@
 """The report's page: its data round the encoding, and the page itself in a real browser."""
 
 import base64
+import csv
+import io
 import json
 import re
 import time
@@ -14,7 +16,8 @@ import pytest
 from report.browser import ENTER, ESCAPE, MISSING, chromium, problems, requests, show
 
 from xfact.errors import UserError
-from xfact.report.grid import Table
+from xfact.report.behaviour import confusion_figure
+from xfact.report.grid import Table, csv_text
 from xfact.report.page import Browser, Figure, Page, Section, write_page
 from xfact.schema import Claim
 
@@ -67,6 +70,7 @@ def small() -> Browser:
         c=("alpha1", "true", [0.8004, 0.0, 0.1996]),
         d=("alpha1", "true", [0.9, 0.05, 0.05]),
     )
+    wide = wide.assign(votes_true=[0, 1, 3, 4], votes_false=[4, 3, 1, 0])
     last = predictions(a=("alpha1", "true", [0.5, 0.25, 0.25]))
     narrow = predictions(
         attention=False,
@@ -117,7 +121,8 @@ def test_the_data_come_back_from_the_page(tmp_path: Path) -> None:
     assert (attn_ea["pred"], claim_only["pred"]) == ([2, 2, 0, 0, 0], [2, 0, 0, 2, -1])
     assert (attn_ea["p"][6:9], attn_ea["attention"][10:15]) == ([800, 0, 200], [500, 300, 200, 0, 0])
     assert claim_only["p"] == [400, -1, -1, 700, -1, -1, 900, -1, -1, 300, -1, -1, -1, -1, -1]
-    assert claim_only["attention"] is None
+    assert claim_only["attention"] is claim_only["votes"] is None
+    assert attn_ea["votes"][:6] == [0, -1, 4, 1, -1, 3]
 
 
 def test_hostile_text_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -286,6 +291,38 @@ def test_an_address_opens_its_fold(opened: Open) -> None:
 
 
 @in_browser
+def test_a_table_is_saved_as_it_stands(opened: Open, driver: Any, tmp_path: Path) -> None:
+    cells = ['=HYPERLINK("http://127.0.0.1:9")', 'say "no", twice\nor not', "-0.4", "'＝1", ARABIC]
+    table = Table("Hostile; A/B", ["model", "n"], [[cell, number] for number, cell in enumerate(cells)])
+    driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    driver = opened(page(None, table))
+    sort(driver, 2, keyboard=False), sort(driver, 2, keyboard=False)
+    one(driver, "button.csv").click()
+    file = tmp_path / "hostile-a-b.csv"
+    assert eventually(file.is_file)
+    with file.open(encoding="utf-8", newline="") as text:
+        header, *rows = csv.reader(text)
+    assert header == ["model", "n"]
+    safe = [row[0] for row in csv.reader(io.StringIO(csv_text(table)))][1:]
+    assert rows == [[cell, str(number)] for number, cell in reversed(list(enumerate(safe)))]
+
+
+@in_browser
+def test_a_cell_of_a_confusion_matrix_is_a_link_to_its_claims(opened: Open) -> None:
+    gold_and_pred = pd.DataFrame({"gold": ["false", "true", "true"], "pred": ["true", "true", "true"]})
+    figure = confusion_figure("alpha1", "attn_ea", gold_and_pred, linked=True)
+    driver = opened(Page("R", [], [Section("S", figures=[figure])], small()))
+    links = all_of(driver, "svg a")
+    assert len(links) == 2  # a cell without rows has none
+    one(driver, "[name=words]").send_keys("nothing of before")
+    links[0].click()
+    assert eventually(lambda: one(driver, "#count").text == "1 of 5 claims")
+    assert texts(driver, "#list .claim") == [ARABIC]
+    links[1].click()
+    assert eventually(lambda: one(driver, "#count").text == "2 of 5 claims")
+
+
+@in_browser
 def test_filters_leave_the_claims_that_they_say(opened: Open) -> None:
     driver = opened(page(small()))
     assert one(driver, "#count").text == "5 of 5 claims"
@@ -343,6 +380,7 @@ def test_a_claim_opens_with_its_evidence_and_what_models_make_of_it(opened: Open
     assert [row.find_element("css selector", ".value").text for row in rows.values()] == ["0.800", "0.000", "0.200"]
     assert texts(driver, ".probabilities td:nth-child(3) .value") == ["0.900", "-", "-"]
     assert texts(driver, ".probabilities .chosen .value") == ["0.800", "0.900"]
+    assert texts(driver, ".probabilities .votes") == ["3 seeds", "1 seed"]
     assert shares(driver, ".probabilities td:nth-child(2)") == pytest.approx([0.8, 0, 0.2], abs=0.005)
 
     assert texts(driver, ".snippets li > p:first-child") == ["قدم الطعام", "A page in English", *["(no snippet)"] * 3]

@@ -18,6 +18,7 @@ from xfact.report.behaviour import section
 from xfact.report.claims import texts_of
 from xfact.report.report import browser, report
 from xfact.report.runs import Run, collect
+from xfact.runs.result import Best, Versions
 from xfact.schema import SNIPPETS, Claim
 
 GOLD = ["true", "false", "false", "other"] * 4
@@ -114,10 +115,25 @@ def test_a_run_that_is_there_twice_counts_once(tmp_path):
 
 
 def test_a_run_stands_with_its_words_and_code(tmp_path):
-    made_run(tmp_path, 7, {"alpha1": table(GOLD, PRED)}, command="model=claim_only seed=7")
+    versions = Versions(xfact="0", code="0", commit="1a2b3c", python="3", libraries={"torch": "2"}, data={})
+    made_run(tmp_path, 7, {"alpha1": table(GOLD, PRED)}, command="model=claim_only seed=7", versions=versions)
     (row,) = rows_of(reported(tmp_path) / "tables" / "runs.csv")
-    assert (row["seed"], row["run"], row["code"]) == ("7", "claim_only-seed7", "0")
+    assert (row["seed"], row["run"], row["code"], row["commit"]) == ("7", "claim_only-seed7", "0", "1a2b3c")
     assert row["words after run.py"] == "model=claim_only seed=7"
+
+
+def test_families_have_a_table_and_learning_its_curves(tmp_path):
+    learnt = made_run(tmp_path, 1, {"alpha1": table(GOLD, PRED)}, best=Best(epoch=0, macro_f1=0.5))
+    history = "step,epoch,train/loss_step,dev/macro_f1\n9,0,1.5,\n19,0,1.2,\n20,0,,0.5\n"
+    (learnt / "metrics.csv").write_text(history)
+    made_run(tmp_path, 1, {"alpha1": table(GOLD, PRED)}, model="linear")
+    out = reported(tmp_path)
+    (family,) = rows_of(out / "tables" / "alpha1-by-family-of-languages-macro-f1.csv")
+    assert (family["family"], family["rows"]) == ("Romance", str(len(GOLD)))
+    assert family["Claim-Only"] == f"{100 * scores.macro_f1(GOLD, PRED):.1f}"
+    page = (out / "report.html").read_text()
+    assert "Training of Claim-Only" in page
+    assert "Training of Linear" not in page
 
 
 def versioned(folder: Path, version: str) -> None:

@@ -3,7 +3,6 @@
 import logging
 import os
 import time
-from collections import Counter as Counts
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,10 +28,8 @@ from xfact.runs.result import Result, read_result, versions
 from xfact.runs.signals import Stop
 from xfact.runs.threads import jobs_at_once, use_threads
 from xfact.runs.words import this_command
-from xfact.schema import LABELS, OFFICIAL
+from xfact.schema import OFFICIAL
 from xfact.screen import console, name_job, say
-
-GROUPS = ("macro_area", "orientamento", "year", "cutoff", "overlap")
 
 
 def evaluate(config: Config) -> Path:
@@ -291,18 +288,12 @@ def price(lm: LmConfig, tokens_in: int, tokens_out: int) -> float | None:
 
 def score(lm: LmConfig, table: pd.DataFrame, result: Result) -> None:
     """Fill the result's scores from the predictions table."""
-    from xfact.lm.scores import answer_score, pair_score, probe_score
+    from xfact.lm.scores import scored
 
     assert result.lm is not None
+    result.lm = scored(result.lm, table)
     if lm.mode == "completion":
-        result.lm.probe = probe_score(table["answer"].tolist(), table["target"].tolist())
         return
-    labels = LABELS if lm.benchmark == "xfact" else veryfit.LABELS
-    columns = [column for column in GROUPS if column in table]
-    silent = Counts(reason for reason in table["unanswered"] if reason)
-    result.lm.answers = answer_score(table, labels, columns, silent)
-    if lm.subset == "pairs":
-        result.lm.pairs = pair_score(table)
     file, data_version = settings.data_file(lm)
     known = veryfit.ROWS.get(lm.subset) or OFFICIAL[lm.subset][1]
     counts = "official" if len(table) == known and lm.languages is None else "other"

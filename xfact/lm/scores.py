@@ -6,13 +6,26 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from xfact.evaluation.record import AnswerGroup, AnswerScore, PairScore, ProbeScore
+from xfact.evaluation.record import AnswerGroup, AnswerScore, LmRecord, PairScore, ProbeScore
 from xfact.evaluation.scores import NO_LABEL
 from xfact.evaluation.statistics import mcnemar, wilson
+from xfact.lm import veryfit
 from xfact.lm.contamination import continuation
+from xfact.schema import LABELS
 
 CONSTANT = 0.99  # a model that gives one answer on so many rows tells claims apart by nothing
 MISSING = "missing"  # the group of rows whose field is empty
+GROUPS = ("macro_area", "orientamento", "year", "cutoff", "overlap")  # columns of predictions that scores are given by
+
+
+def scored(lm: LmRecord, table: pd.DataFrame) -> LmRecord:
+    """The record with all that its predictions table says of the answers."""
+    if lm.mode == "completion":
+        return lm.model_copy(update={"probe": probe_score(table["answer"].tolist(), table["target"].tolist())})
+    labels = LABELS if lm.benchmark == "xfact" else veryfit.LABELS
+    silent = Counter(reason for reason in table["unanswered"] if reason)
+    answers = answer_score(table, labels, [column for column in GROUPS if column in table], silent)
+    return lm.model_copy(update={"answers": answers, "pairs": pair_score(table) if lm.subset == "pairs" else None})
 
 
 def answer_group(gold: Sequence[str], pred: Sequence[str]) -> AnswerGroup:

@@ -1,6 +1,7 @@
 """The report's section on behaviour: what a model does on which claims, and what it keeps without evidence."""
 
 from collections.abc import Callable, Mapping
+from urllib.parse import quote, urlencode
 
 import pandas as pd
 
@@ -33,8 +34,8 @@ def section(block: Block, texts: Mapping[str, Texts | None]) -> Section:
         tables.append(scale_table(split, models))
         figures.append(Figure(f"{split}: macro_f1_gold x 100 by language", heat_map(of.by_group(models))))
         label, table = list(models.items())[-1]
-        figures.append(Figure(f"{split}: confusion of {label}", confusion(table)))
         found = texts[split]
+        figures.append(confusion_figure(split, label, table, linked=found is not None))
         if found is None:
             continue
         for name, by in SUBSETS.items():
@@ -48,6 +49,16 @@ def section(block: Block, texts: Mapping[str, Texts | None]) -> Section:
                 tables.append(attention_table(split, label, table, snippets))
                 figures.append(Figure(f"{split}: attention of {label}", attention_bars(of.attention_by_rank(table))))
     return Section("Behaviour", TEXT, tables, figures)
+
+
+def confusion_figure(split: str, label: str, table: pd.DataFrame, linked: bool) -> Figure:
+    """A model's confusion matrix, its cells `linked` to their claims in the page's browser."""
+
+    def address(gold: str, pred: str) -> str:
+        return "#claims?" + urlencode({"split": split, "model": label, "gold": gold, "pred": pred}, quote_via=quote)
+
+    note = "A cell is a link to its claims." if linked else ""
+    return Figure(f"{split}: confusion of {label}", confusion(table, address if linked else None), note)
 
 
 def subset_table(split: str, name: str, subsets: Mapping[str, pd.DataFrame]) -> Table:

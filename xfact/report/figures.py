@@ -21,6 +21,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from xfact.evaluation.behaviour import SCALE
 from xfact.evaluation.calibration import BINS, calibration, reliability_bins, scaled
@@ -75,14 +77,15 @@ def embeddable(text: str) -> str:
     """matplotlib's SVG for inside a page: no prologue, no style sheet, and only the ids in use, prefixed."""
     root = ElementTree.fromstring(text)
     prefix = f"f{hashlib.sha256(text.encode()).hexdigest()[:10]}-"
+    ids = {element.get("id") for element in root.iter()}
     used = set(re.findall(r"""(?:url\(|href=")#([^)"]+)""", text))
     for element in root.iter():
         for key, value in list(element.attrib.items()):
-            if key == "id" and value not in used:
+            if key == "target" or (key == "id" and value not in used):
                 del element.attrib[key]
             elif key == "id":
                 element.set(key, prefix + value)
-            elif key == f"{{{XLINK}}}href" or "url(#" in value:
+            elif (key == f"{{{XLINK}}}href" and value.startswith("#") and value[1:] in ids) or "url(#" in value:
                 element.set(key, re.sub(r"(^|url\()#", rf"\1#{prefix}", value))
     for definitions in list(root.iter(f"{{{SVG}}}defs")):
         for sheet in definitions.findall(f"{{{SVG}}}style"):
@@ -146,6 +149,37 @@ def risk_coverage_curves(curves: Mapping[str, tuple[np.ndarray, np.ndarray]]) ->
     return figure
 
 
+# Training
+
+
+@svg
+def training_curves(histories: Mapping[int, pd.DataFrame]) -> Figure:
+    """By seed: training loss (mean of ten logged steps) and dev macro-F1, a star where `tested` (Run.history)."""
+    figure = Figure((WIDTH, 2.9))
+    left, right = figure.subplots(1, 2)
+    for number, (seed, history) in enumerate(histories.items()):
+        colour, dashes = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
+        steps, dev = (history.dropna(subset=[column]) for column in ("train/loss_step", "dev/macro_f1"))
+        smooth = steps["train/loss_step"].rolling(10, min_periods=1).mean()
+        drawn = np.unique(np.linspace(0, max(0, len(steps) - 1), POINTS).round().astype(int))[: len(steps)]
+        left.plot((steps["step"] + 1).iloc[drawn], smooth.iloc[drawn], color=colour, linestyle=dashes)
+        right.plot(
+            dev["epoch"] + 1,
+            100 * dev["dev/macro_f1"],
+            color=colour,
+            linestyle=dashes,
+            marker=".",
+            label=f"seed {seed}",
+        )
+        chosen = dev[dev["tested"]]
+        right.plot(chosen["epoch"] + 1, 100 * chosen["dev/macro_f1"], "*", color=colour, markersize=11)
+    left.set(xlabel="optimiser step", ylabel="training loss: cross-entropy, nats")
+    right.set(xlabel="epoch", ylabel="dev macro_f1 x 100")
+    right.xaxis.set_major_locator(MaxNLocator(integer=True))
+    figure.legend(loc="outside upper center", ncols=6)
+    return figure
+
+
 # Tables as pictures
 
 
@@ -165,8 +199,11 @@ def heat_map(scores: pd.DataFrame, score: str = "macro_f1_gold") -> Figure:
 
 
 @svg
-def confusion(table: pd.DataFrame) -> Figure:
-    """Predicted (columns) by gold label (rows): % of the gold label's rows, and the number of rows."""
+def confusion(table: pd.DataFrame, address: Callable[[str, str], str] | None = None) -> Figure:
+    """Predicted (columns) by gold label (rows): % of the gold label's rows, and the number of rows.
+
+    `address` gives the link of a cell, of its gold and predicted label; a cell without rows has none.
+    """
     present = sorted(set(table["gold"]) | set(table["pred"]))
     labels = [label for label in SCALE if label in present] + [label for label in present if label not in SCALE]
     counts = pd.crosstab(table["gold"], table["pred"]).reindex(index=labels, columns=labels, fill_value=0).to_numpy()
@@ -182,6 +219,9 @@ def confusion(table: pd.DataFrame) -> Figure:
     names = [plain(label, max(5, 105 // len(labels))) for label in labels]
     axis.set_xticklabels(names, fontsize=7)
     axis.set_yticklabels(names)
+    for row, column in zip(*counts.nonzero(), strict=True) if address else ():
+        link = address(labels[row], labels[column])  # type: ignore[misc]
+        axis.add_patch(Rectangle((column, row), 1, 1, color=SKY, alpha=0.001, zorder=9, url=link))
     axis.set(ylabel="gold label", xlabel="predicted label: % and number of the gold label's rows")
     return figure
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from xfact.evaluation.record import AnswerGroup, LmRecord
-from xfact.lm.tables import asked_words, interval, record
+from xfact.lm.tables import asked_words, interval
 from xfact.report.grid import Cell, Table
 from xfact.report.page import Section
 from xfact.report.runs import Run
@@ -47,9 +47,9 @@ def trial_table() -> Table:
 def section(runs: Sequence[Run]) -> Section:
     """All tables of the finished runs of task=lm."""
     names = names_of(runs)
-    veryfit = any(record(run.result).benchmark == "veryfit" for run in runs)
+    veryfit = any(run.asked.benchmark == "veryfit" for run in runs)
     tables = [published_table(), trial_table()] if veryfit else []
-    scored = [(name, run) for name, run in zip(names, runs, strict=True) if record(run.result).answers is not None]
+    scored = [(name, run) for name, run in zip(names, runs, strict=True) if run.asked.answers is not None]
     if scored:
         tables += [score_table(scored), answer_table(scored), *group_tables(scored)]
     tables += [table for table in (pair_table(scored), probe_table(names, runs)) if table is not None]
@@ -68,9 +68,9 @@ def score_table(scored: Sequence[tuple[str, Run]]) -> Table:
     """Accuracy with its interval, and the macro-F1s."""
     rows: list[list[Cell]] = []
     for name, run in scored:
-        lm = record(run.result)
-        score, answers = run.result.splits[lm.subset], lm.answers
-        assert answers is not None
+        lm = run.asked
+        score, answers = run.score(lm.subset), lm.answers
+        assert score is not None and answers is not None
         scores = answers.majority, answers.balanced_accuracy, score.macro_f1, score.macro_f1_gold
         others = (
             None if one is None else f"{100 * one:.1f}"
@@ -94,11 +94,11 @@ def answer_table(scored: Sequence[tuple[str, Run]]) -> Table:
     """The rate of each answer, of answers without a label, and rows without an answer."""
     rows: list[list[Cell]] = []
     for name, run in scored:
-        answers = record(run.result).answers
+        answers = run.asked.answers
         assert answers is not None
         given = ", ".join(f"{label} {100 * share:.1f}" for label, share in answers.given.items() if share)
         silent = ", ".join(f"{number} {reason}" for reason, number in answers.unanswered.items())
-        counts = answers.no_label, sum(answers.cut.values()), record(run.result).shortened
+        counts = answers.no_label, sum(answers.cut.values()), run.asked.shortened
         rows.append([name, given or "-", "yes" if answers.constant else "", *counts, silent or "-"])
     header = ["model", "answers, %", "constant", "without a label", "cut", "prompts shortened", "without an answer"]
     note = (
@@ -112,7 +112,7 @@ def group_tables(scored: Sequence[tuple[str, Run]]) -> list[Table]:
     """A table for each grouping of each set."""
     found: dict[tuple[str, str], list[tuple[str, dict[str, AnswerGroup]]]] = {}
     for name, run in scored:
-        lm = record(run.result)
+        lm = run.asked
         assert lm.answers is not None
         for column, groups in lm.answers.groups.items():
             found.setdefault((f"{lm.benchmark} {lm.subset}", column), []).append((name, groups))
@@ -135,7 +135,7 @@ def pair_table(scored: Sequence[tuple[str, Run]]) -> Table | None:
     """The two wordings of a statement."""
     rows: list[list[Cell]] = []
     for name, run in scored:
-        pairs = record(run.result).pairs
+        pairs = run.asked.pairs
         if pairs is not None:
             figures = pairs.pairs, pairs.both, pairs.only_original, pairs.only_revised, pairs.neither
             rows.append([name, *figures, f"{pairs.p:.3f}"])
@@ -148,7 +148,7 @@ def probe_table(names: Sequence[str], runs: Sequence[Run]) -> Table | None:
     """What models complete by heart."""
     rows: list[list[Cell]] = []
     for name, run in zip(names, runs, strict=True):
-        probe = record(run.result).probe
+        probe = run.asked.probe
         if probe is not None:
             shares = probe.exact, probe.prefix, probe.control_prefix, probe.overlap, probe.control_overlap
             rows.append([name, probe.rows, *(f"{100 * share:.1f}" for share in shares)])
@@ -162,7 +162,7 @@ def probe_table(names: Sequence[str], runs: Sequence[Run]) -> Table | None:
 
 def cost_table(names: Sequence[str], runs: Sequence[Run]) -> Table:
     """Tokens, time and price."""
-    rows: list[list[Cell]] = [[name, *cost(record(run.result))] for name, run in zip(names, runs, strict=True)]
+    rows: list[list[Cell]] = [[name, *cost(run.asked)] for name, run in zip(names, runs, strict=True)]
     header = ["model", "prompt", "requests", "of them kept", "tokens in", "tokens out", "s", "price"]
     note = "kept: answered by an earlier attempt; tokens, seconds and price are of the others."
     return Table("Language models: cost", header, rows, texts=2, note=note)

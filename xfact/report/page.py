@@ -137,8 +137,9 @@ def table_html(table: Table) -> str:
         "<tr>" + "".join(f'<td{kind(p)} dir="auto">{escape(shown(cell))}</td>' for p, cell in enumerate(row)) + "</tr>"
         for row in table.rows
     )
+    button = '<button type="button" class="csv">CSV</button>'
     return (
-        f'{note_html(table.note)}\n<div class="wide"><table aria-label="'
+        f'{note_html(table.note)}\n{button}\n<div class="wide"><table aria-label="'
         f'{escape(table.title)}">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>'
     )
 
@@ -161,7 +162,7 @@ def columns(browser: Browser) -> dict:
     """The browser's data by column, a value per claim; labels, splits, languages and sites as positions in their lists.
 
     `predictions` hold per model `pred` (a label's position), `p` (labels per claim) and `attention` (five per claim,
-    or None), both flat and in 1/1000; -1 is nothing.
+    or None), both flat and in 1/1000, and `votes` (labels per claim: seeds, or None), flat; -1 is nothing.
     """
     rows = [(split, claim) for split, claims in browser.claims.items() for claim in claims]
     claims = [claim for _, claim in rows]
@@ -195,7 +196,11 @@ def columns(browser: Browser) -> dict:
 def prediction_columns(table: pd.DataFrame, labels: Sequence[str]) -> dict:
     """One model's predictions; rows without one are empty in the table."""
     attention = [f"attention_{number}" for number in range(1, SNIPPETS + 1)]
+    votes = [f"votes_{label}" for label in labels]
     return {
+        "votes": table.reindex(columns=votes).fillna(-1).astype(int).to_numpy().ravel().tolist()
+        if any(name in table for name in votes)
+        else None,
         "pred": positions(table["pred"].fillna(""), ["", *labels], first=-1),
         "p": thousandths(table, [f"p_{label}" for label in labels]),
         "attention": thousandths(table, attention) if attention[0] in table else None,

@@ -178,6 +178,17 @@ def language_table(block: Block, split: str, definition: Definition) -> Table:
     return Table(f"Table 6: {split} by language and source, {definition}", header, rows, texts=3, note=note)
 
 
+def family_table(block: Block, split: str, definition: Definition) -> Table:
+    """Scores of each family of languages of a split, the families of the paper's Table 6."""
+    rows: list[list[Cell]] = []
+    for family, scores in subsets(block, split, lambda score: score.families).items():
+        some = next(one for one in scores if one)
+        rows.append([family, some[0].rows, *(spread([getattr(one, definition) for one in each]) for each in scores)])
+    header = ["family", "rows", *(row.label for row in block.rows)]
+    note = f"{definition} of the rows of each family: {DEFINITIONS[definition]}, in that family; {SPREAD}."
+    return Table(f"{split} by family of languages, {definition}", header, rows, note=note)
+
+
 def subsets(
     block: Block, split: str, of: Callable[[SplitScore], dict[str, GroupScore]]
 ) -> dict[str, list[list[GroupScore]]]:

@@ -12,9 +12,10 @@ from xfact.files import write_text
 from xfact.report import behaviour, calibration, lm
 from xfact.report.chance import interval_table, sample, test_table
 from xfact.report.claims import Texts, texts_of
+from xfact.report.figures import training_curves
 from xfact.report.grid import Cell, Table, csv_text, escaped, latex_table, markdown_table, rich_table, stdout_console
-from xfact.report.page import Browser, Page, Section, page_html
-from xfact.report.paper import Definition, class_table, language_table, score_tables, some_run, time_table
+from xfact.report.page import Browser, Figure, Page, Section, page_html
+from xfact.report.paper import Definition, class_table, family_table, language_table, score_tables, some_run, time_table
 from xfact.report.runs import Block, Row, blocks_of, finished
 from xfact.runs.result import FILE
 from xfact.schema import LABELS, Claim
@@ -36,6 +37,7 @@ def report(config: Config) -> None:
     found, notes = finished(str(config.runs), config.sweep)
     asked = [run for run in found if run.result.lm is not None]
     blocks = blocks_of([run for run in found if run.result.lm is None], notes)
+    notes += [line for run in asked for line in run.differences()]
     for note in notes:
         warn(note)
     for number, block in enumerate(blocks, start=1):
@@ -64,14 +66,32 @@ def sections(block: Block, definition: Definition, texts: Mapping[str, Texts | N
     parts = [
         table
         for split in block.splits
-        for table in (language_table(block, split, definition), class_table(block, split))
+        for table in (
+            language_table(block, split, definition),
+            family_table(block, split, definition),
+            class_table(block, split),
+        )
     ]
     return [
         Section("Could it be chance?", "", chance),
         Section("Languages, sources and labels", "", parts),
         calibration.section(block),
         behaviour.section(block, texts),
+        *training(block),
     ]
+
+
+def training(block: Block) -> list[Section]:
+    """How each row's runs learnt, a line a seed; nothing of runs that do not learn by epochs."""
+    figures = [
+        Figure(f"Training of {row.label}", training_curves(histories))
+        for row in block.rows
+        if (histories := {run.result.seed: history for run in row.runs if (history := run.history()) is not None})
+    ]
+    text = (
+        "From metrics.csv of each run. A star is the epoch that was tested: the best on dev, a tie going to the later."
+    )
+    return [Section("Training", text, figures=figures)] if figures else []
 
 
 def run_table(block: Block) -> Table:
@@ -81,10 +101,11 @@ def run_table(block: Block) -> Table:
         for run in row.runs:
             written = datetime.fromtimestamp((run.folder / FILE).stat().st_mtime, UTC)
             words = run.result.command or "not known"
-            rows.append([row.label, str(run.result.seed), run.folder.name, run.result.versions.code,
+            made_by = run.result.versions
+            rows.append([row.label, str(run.result.seed), run.folder.name, made_by.commit or "not known", made_by.code,
                          f"{written:%Y-%m-%d %H:%M}", words])  # fmt: skip
-    header = ["model", "seed", "run", "code", "result.json written, UTC", "words after run.py"]
-    note = "code: a digest of the package's sources (versions.code in result.json)."
+    header = ["model", "seed", "run", "commit", "code", "result.json written, UTC", "words after run.py"]
+    note = "commit: of the suite's checkout, -dirty with changes; code: a digest of the package's sources."
     return Table("Runs", header, rows, texts=len(header), note=note)
 
 
@@ -102,7 +123,7 @@ def facts(block: Block, config: Config) -> list[tuple[str, str]]:
 
 
 def browser(block: Block, texts: Mapping[str, Texts | None]) -> Browser | None:
-    """The claims of the splits, each with the mean probabilities over the seeds of every row."""
+    """The claims of the splits, each with the mean probabilities and the votes of the seeds of every row."""
     import pandas as pd
 
     there = {split: found for split, found in texts.items() if found is not None}
@@ -111,7 +132,7 @@ def browser(block: Block, texts: Mapping[str, Texts | None]) -> Browser | None:
         claims[split] = [found.claims[one] for one in some_run(block, split).predictions(split)["id"]]
     tables = {}
     for row in reversed(block.rows):  # the page opens with the last, which is seldom Majority
-        own = [with_shown_attention(row, split, found) for split, found in there.items() if row.having(split)]
+        own = [shown_predictions(row, split, found) for split, found in there.items() if row.having(split)]
         if own:
             tables[row.label] = pd.concat(own)
     seen = {label for table in tables.values() for column in ("gold", "pred") for label in table[column]}
@@ -119,9 +140,14 @@ def browser(block: Block, texts: Mapping[str, Texts | None]) -> Browser | None:
     return Browser(labels, claims, tables) if claims else None
 
 
-def with_shown_attention(row: Row, split: str, texts: Texts) -> "pd.DataFrame":
-    """The mean over a row's seeds, with attention where the model had the snippets that the page shows."""
-    table = ensemble(row.predictions(split))
+def shown_predictions(row: Row, split: str, texts: Texts) -> "pd.DataFrame":
+    """The mean over a row's seeds with votes_<label>, the seeds that predict it, where there are several; attention
+    stays where the model had the snippets that the page shows."""
+    each = row.predictions(split)
+    table = ensemble(each)
+    if len(each) > 1:
+        for label in [name.removeprefix("p_") for name in table if name.startswith("p_")]:
+            table[f"votes_{label}"] = sum((one["pred"] == label).astype(int) for one in each)
     had = texts.by_row.get(row.label, {})
     other = [one not in had or had[one].evidence != texts.claims[one].evidence for one in table["id"]]
     table.loc[other, [name for name in table if name.startswith("attention_")]] = float("nan")

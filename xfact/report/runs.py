@@ -2,11 +2,12 @@
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xfact.errors import DataError, UserError
-from xfact.evaluation.record import SplitScore
+from xfact.evaluation.record import LmRecord, SplitScore
 from xfact.models.known import KNOWN
 from xfact.runs.result import FILE, Result
 from xfact.runs.states import SWEEP_RUNS, state
@@ -48,7 +49,9 @@ class Run:
             table = pd.read_parquet(path)
         except (OSError, ValueError) as error:
             raise DataError(f"{path}: not a predictions table ({str(error).splitlines()[0]})") from None
-        if lacking := [name for name in ("id", "gold", "pred") if name not in table]:
+        asked = self.result.lm
+        needed = ("id", "answer", "target") if asked and asked.mode == "completion" else ("id", "gold", "pred")
+        if lacking := [name for name in needed if name not in table]:
             raise DataError(f"{path}: the column {lacking[0]} is missing; rerun=true makes the run again")
         twice = table["id"][table["id"].duplicated()]
         if len(twice):
@@ -57,6 +60,21 @@ class Run:
         if said is not None and len(table) != said.rows:
             raise DataError(f"{path}: {len(table):,} of {said.rows:,} scored rows; rerun=true makes the run again")
         return table
+
+    def history(self) -> "pd.DataFrame | None":
+        """metrics.csv with the column `tested`, true at the epoch that was; None for a model without epochs."""
+        import pandas as pd
+
+        file, best = self.folder / "metrics.csv", self.result.best
+        if best is None or not file.is_file():
+            return None
+        try:
+            history = pd.read_csv(file)
+        except (OSError, ValueError):
+            return None
+        if not {"step", "epoch", "dev/macro_f1", "train/loss_step"} <= set(history):
+            return None
+        return history.assign(tested=history["dev/macro_f1"].notna() & (history["epoch"] == best.epoch))
 
     def said(self, split: str) -> SplitScore | None:
         """What result.json says of dev or a test set."""
@@ -72,9 +90,20 @@ class Run:
             self.scored[split] = split_score(self.predictions(split)).model_copy(update=about)
         return None if said is None else self.scored[split]
 
+    @cached_property
+    def asked(self) -> LmRecord:
+        """How a language model was asked, and what its predictions say of its answers."""
+        from xfact.lm.scores import scored
+
+        assert self.result.lm is not None
+        return scored(self.result.lm, self.predictions(self.result.lm.subset))
+
     def differences(self) -> list[str]:
         """A line for each score that result.json has otherwise than the predictions give it."""
         found = []
+        if self.result.lm is not None and self.asked != self.result.lm:
+            found.append(f"{self.folder / FILE}: what it says of the answers is not what its predictions give, which "
+                         "count here")  # fmt: skip
         for split in (["dev"] if self.result.dev else []) + list(self.result.splits):
             said, own = self.said(split), self.score(split)
             for name in ("macro_f1", "macro_f1_gold", "macro_f1_7", "accuracy", "macro_f1_groups"):
@@ -164,7 +193,7 @@ def finished(pattern: str, sweep: str | None = None) -> tuple[list[Run], list[st
         if one.name == "finished" and one.result is not None:
             run = Run(folder, one.result)
             try:
-                for split in [] if one.result.lm else one.result.splits:
+                for split in [one.result.lm.subset] if one.result.lm else one.result.splits:
                     run.predictions(split)
                 found.append(run)
             except DataError as error:

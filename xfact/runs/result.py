@@ -2,6 +2,7 @@
 
 import hashlib
 import platform
+import subprocess
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -24,6 +25,7 @@ class Versions(Strict):
 
     xfact: str
     code: str  # SHA-256 over the package's Python sources, first 12 digits
+    commit: str | None = None  # of the checkout, `-dirty` with changes; None for an installed package
     python: str
     libraries: dict[str, str]
     data: dict[str, str]  # training files -> version; the file of a test split stands with its scores
@@ -107,11 +109,28 @@ def code_version() -> str:
     return digest.hexdigest()[:12]
 
 
+@cache
+def commit() -> str | None:
+    """The commit of the checkout that the package is in, if git tracks it there."""
+    found = None
+    for words in (
+        ["ls-files", "--error-unmatch", "config.py"],
+        ["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+    ):
+        try:
+            done = subprocess.run(["git", *words], cwd=PACKAGE, capture_output=True, text=True, timeout=30, check=True)
+        except (OSError, subprocess.SubprocessError):
+            return None
+        found = done.stdout.strip()
+    return found
+
+
 def versions(data: dict[str, str]) -> Versions:
     """The versions in use."""
     return Versions(
         xfact=version("xfact"),
         code=code_version(),
+        commit=commit(),
         python=platform.python_version(),
         libraries={name: version(name) for name in LIBRARIES},
         data=data,

@@ -161,8 +161,11 @@ function probabilities(claim) {
     const isGold = code === data.gold[claim];
     const tag = isGold ? element("span", { class: "tag" }, "gold") : null;
     const name = element("th", { scope: "row" }, plain(label), " ", tag);
-    const cells = data.predictions.map(({ pred, p }) =>
-      element("td", pred[claim] === code ? { class: "chosen" } : {}, bar(p[claim * count + code])));
+    const cells = data.predictions.map(({ pred, p, votes }) => {
+      const seeds = votes ? votes[claim * count + code] : 0;
+      const said = seeds > 0 ? element("span", { class: "votes" }, `${seeds} ${seeds === 1 ? "seed" : "seeds"}`) : null;
+      return element("td", pred[claim] === code ? { class: "chosen" } : {}, bar(p[claim * count + code]), said);
+    });
     return element("tr", isGold ? { class: "gold" } : {}, name, ...cells);
   });
   const table = element("table", { class: "probabilities" },
@@ -205,8 +208,20 @@ function address(link) {
   return element("a", { href: link, rel: "noopener noreferrer nofollow", target: "_blank", dir: "auto" }, link);
 }
 
+/** Filter as a cell of a confusion matrix asks: #claims?split=...&model=...&gold=...&pred=... */
+function followCell() {
+  const asked = new URLSearchParams(location.hash.slice("#claims?".length));
+  const lists = { split: data.splits, model: data.models, gold: data.labels, pred: data.labels };
+  byId("filters").reset();
+  for (const [name, texts] of Object.entries(lists)) {
+    byId("filters").elements[name].value = texts.indexOf(asked.get(name));
+  }
+  setTimeout(() => byId("claims").scrollIntoView()); // resetting the form filters a moment later
+}
+
 /** Open the claim of the address, or close the one that is open. */
 function followAddress() {
+  if (location.hash.startsWith("#claims?")) return followCell();
   const claim = addressed();
   if (claim >= 0 && claim !== null) return showClaim(claim);
   byId("opened").close();

@@ -44,6 +44,33 @@ for (const table of document.querySelectorAll(".wide > table")) {
   }
 }
 
+// A table as a file
+
+// As xfact/files.py has them.
+const PLAIN_NUMBER = /^(?:-|[+-]?[\d.,]+(?: \[[+\-\d., ]+\])?)$/;
+const FORMULA = /^'*(?:\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/;
+
+/** A cell in quotes; what a spreadsheet would compute stands behind another quote, as in tables/. */
+function csvCell(cell) {
+  const text = cell.textContent;
+  const safe = FORMULA.test(text) && !PLAIN_NUMBER.test(text) ? `'${text}` : text;
+  return `"${safe.replaceAll('"', '""')}"`;
+}
+
+/** Download the table as it stands, in the order in which it is sorted. */
+function save(table) {
+  const lines = [...table.rows].map((row) => [...row.cells].map(csvCell).join(","));
+  const file = new Blob([`${lines.join("\n")}\n`], { type: "text/csv" });
+  const name = table.getAttribute("aria-label").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  const link = element("a", { href: URL.createObjectURL(file), download: `${name || "table"}.csv` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href));
+}
+
+for (const button of document.querySelectorAll("button.csv")) {
+  button.addEventListener("click", () => save(button.parentElement.querySelector("table")));
+}
+
 /** A link to a table or figure opens its fold. */
 function unfold() {
   const fold = byId(location.hash.slice(1));
