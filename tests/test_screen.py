@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.table import Table
 
-from xfact.report import grid
+from xfact import grid
 from xfact.screen import SafeConsole, printable
 
 CLEAR = "\x1b[2J\x1b]0;title\x07"

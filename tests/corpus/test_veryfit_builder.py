@@ -49,8 +49,8 @@ from xfact.corpus.veryfit_steps import (
 )
 from xfact.data.normalise import name_key, spaced
 from xfact.errors import DataError, UserError
+from xfact.grid import Table, csv_text
 from xfact.lm.veryfit import FIELDS, place_of, read_statements
-from xfact.report.grid import Table, csv_text
 
 COLUMNS = CheckitColumns(**yaml.safe_load((ROOT / "conf" / "builder" / "veryfit.yaml").read_text())["columns"])
 

@@ -13,8 +13,8 @@ from xfact.data.normalise import name_key
 from xfact.errors import DataError, UserError
 from xfact.evaluation.statistics import wilson
 from xfact.files import spreadsheet_plain
+from xfact.grid import Cell, Table, cut
 from xfact.lm.veryfit import text
-from xfact.report.grid import Cell, Table, cut
 from xfact.schema import Claim
 
 

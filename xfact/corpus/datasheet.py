@@ -10,8 +10,8 @@ from xfact.corpus.parties import COARSE, FINE_OF, ORIENTATIONS, PARTIES
 from xfact.corpus.reviews import MACRO_AREAS
 from xfact.corpus.step import Step, funnel, reasons_table
 from xfact.data.normalise import name_key
+from xfact.grid import Cell, Table, escaped, markdown_table
 from xfact.lm.veryfit import LABELS, ROWS
-from xfact.report.grid import Cell, Table, escaped, markdown_table
 
 PAPER_TRUE = {"SX": 138, "C": 82, "DX": 327, "T": 146}  # Vero in the paper's full set
 MISSING = "missing"

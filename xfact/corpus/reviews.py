@@ -13,8 +13,8 @@ from xfact.corpus.parties import COARSE
 from xfact.data.normalise import name_key
 from xfact.errors import DataError, UserError
 from xfact.files import spreadsheet_plain
+from xfact.grid import Table, csv_text
 from xfact.lm.veryfit import LABELS, text
-from xfact.report.grid import Table, csv_text
 
 HALF_TRUE = "half-true"
 MACRO_AREAS = ("questioni sociali", "economia", "esteri", "giustizia", "istituzioni", "ambiente", "altro")

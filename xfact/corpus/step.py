@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from xfact.corpus.reviews import Review
-from xfact.report.grid import Cell, Table, csv_text
+from xfact.grid import Cell, Table, csv_text
 
 Row = TypeVar("Row")
 

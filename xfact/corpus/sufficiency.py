@@ -13,7 +13,7 @@ from xfact.corpus.sheets import CELL, DECISION, TO_FILL, Cells, check_unanswered
 from xfact.data.corpus import Corpus, read_all
 from xfact.errors import UserError
 from xfact.files import write_text
-from xfact.report.grid import rich_table, stdout_console
+from xfact.grid import rich_table, stdout_console
 from xfact.schema import Claim
 from xfact.screen import say
 

@@ -16,8 +16,8 @@ from xfact.corpus.veryfit_steps import drawn, hints_in, shown, veryfit_row
 from xfact.data.tsv import content_hash
 from xfact.errors import DataError, UserError
 from xfact.files import write_or_remove
+from xfact.grid import Table, csv_text
 from xfact.lm.veryfit import FIELDS
-from xfact.report.grid import Table, csv_text
 from xfact.screen import say, warn
 
 REMOVED = (

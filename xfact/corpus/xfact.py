@@ -28,7 +28,7 @@ from xfact.data.normalise import normalised
 from xfact.data.tsv import read_tsv, tsv_text
 from xfact.errors import DataError, UserError
 from xfact.files import write_or_remove
-from xfact.report.grid import Cell, Table, csv_text
+from xfact.grid import Cell, Table, csv_text
 from xfact.schema import OFFICIAL, Claim
 from xfact.screen import say, warn
 

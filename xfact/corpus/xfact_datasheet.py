@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from xfact.corpus.record import Record
 from xfact.corpus.step import Step, funnel, reasons_table
 from xfact.data.languages import name_and_family
-from xfact.report.grid import Cell, Table
+from xfact.grid import Cell, Table
 from xfact.schema import LABELS
 
 Splits = Mapping[str, Sequence[Record]]

@@ -1,10 +1,9 @@
 """What a language model's run says on the screen."""
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from xfact.evaluation.record import AnswerGroup, LmRecord
+from xfact.grid import Table, rich_table
 from xfact.runs.result import Result
 from xfact.screen import console, say
 
@@ -70,14 +69,7 @@ def print_lm(result: Result) -> None:
 def print_lm_table(results: list[Result], out: Console | None = None) -> None:
     """One row a run: what accuracy is, and what it hides."""
     out = out or console
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
-    for name in ("model", "asked"):
-        table.add_column(name, overflow="fold")
-    for name in ("rows", "accuracy", "95 %", "majority", "balanced", "macro-F1", "by length", "lenient", "none"):
-        table.add_column(name, justify="right", no_wrap=True)
     scored = [result for result in results if record(result).answers is not None]
-    for result, asked in zip(scored, asked_words(scored), strict=True):
-        table.add_row(result.model, asked, *cells(result))
     if not scored:
         return
     out.print(
@@ -86,7 +78,9 @@ def print_lm_table(results: list[Result], out: Console | None = None) -> None:
         "none: rows whose answer names no label",
         markup=False,
     )
-    out.print(table)
+    figures = ["rows", "accuracy", "95 %", "majority", "balanced", "macro-F1", "by length", "lenient", "none"]
+    rows = [[result.model, asked, *cells(result)] for result, asked in zip(scored, asked_words(scored), strict=True)]
+    out.print(rich_table(Table("", ["model", "asked", *figures], rows, 2), out.width))
     for result, asked in zip(scored, asked_words(scored), strict=True):
         lm = record(result)
         assert lm.answers is not None
@@ -151,15 +145,15 @@ def cells(result: Result) -> list[str]:
     ]  # fmt: skip
 
 
-def print_groups(lm: LmRecord) -> None:
+def print_groups(lm: LmRecord, out: Console | None = None) -> None:
     """Accuracy by group, beside the group's base rate."""
     assert lm.answers is not None
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-    for name in ("group", "", "rows", "accuracy (95 %)", "majority", "balanced"):
-        table.add_column(name, justify="left" if name in ("group", "") else "right")
+    rows = []
     for column, groups in lm.answers.groups.items():
         for value, group in groups.items():
             figures = accuracy(group), f"{100 * group.majority:.1f}", f"{100 * group.balanced_accuracy:.1f}"
-            table.add_row(column, value, f"{group.rows:,}", *figures)
-    if table.row_count:
-        console.print(table)
+            rows.append([column, value, group.rows, *figures])
+    if rows:
+        header = ["group", "", "rows", "accuracy (95 %)", "majority", "balanced"]
+        out = out or console
+        out.print(rich_table(Table("", header, rows, 2), out.width))

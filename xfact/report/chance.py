@@ -18,7 +18,7 @@ from xfact.evaluation.statistics import (
     randomization_test,
     score_interval,
 )
-from xfact.report.grid import Cell, Table
+from xfact.grid import Cell, Table
 from xfact.report.runs import Row, check_alike
 from xfact.schema import Claim
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from xfact.config import Config
 from xfact.errors import UserError
+from xfact.grid import Cell, Table, cut, rich_table, stdout_console
 from xfact.report.chance import ENOUGH, MEASURE, UNPAIRED, Sample, compared, p_text, sample, without_interval
 from xfact.report.claims import claims_of
-from xfact.report.grid import Cell, Table, cut, rich_table, stdout_console
 from xfact.report.runs import Row, collect
 from xfact.runs.tables import listed
 from xfact.schema import Claim

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from xfact.evaluation.record import AnswerGroup, LmRecord
+from xfact.grid import Cell, Table
 from xfact.lm.tables import asked_words, interval
-from xfact.report.grid import Cell, Table
 from xfact.report.page import Section
 from xfact.report.runs import Run
 from xfact.runs.tables import row_name

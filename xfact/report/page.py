@@ -15,7 +15,7 @@ import pandas as pd
 
 from xfact.data.languages import name_and_family
 from xfact.files import write_text
-from xfact.report.grid import Table, shown
+from xfact.grid import Table, shown
 from xfact.schema import SNIPPETS, Claim
 
 ASSETS = Path(__file__).parent / "assets"

@@ -6,7 +6,7 @@ from typing import Literal
 
 from xfact.data.languages import name_and_family
 from xfact.evaluation.record import GroupScore, SplitScore
-from xfact.report.grid import Cell, Table
+from xfact.grid import Cell, Table
 from xfact.report.published import (
     ENCODER,
     HARDWARE,

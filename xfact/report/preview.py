@@ -13,7 +13,7 @@ from xfact.config import Config
 from xfact.data.corpus import Corpus
 from xfact.errors import DataError
 from xfact.files import read_yaml
-from xfact.report.grid import Table, rich_table, stdout_console
+from xfact.grid import Table, rich_table, stdout_console
 from xfact.report.runs import run_folders
 from xfact.runs.result import read_result
 from xfact.runs.states import LEFT, State, changed_code, counts, folder_of, state

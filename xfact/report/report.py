@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from xfact.config import Config
 from xfact.evaluation.calibration import ensemble
 from xfact.files import write_text
+from xfact.grid import Cell, Table, csv_text, escaped, latex_table, markdown_table, rich_table, stdout_console
 from xfact.report import behaviour, calibration, lm
 from xfact.report.chance import interval_table, sample, test_table
 from xfact.report.claims import Texts, texts_of
 from xfact.report.figures import training_curves
-from xfact.report.grid import Cell, Table, csv_text, escaped, latex_table, markdown_table, rich_table, stdout_console
 from xfact.report.page import Browser, Figure, Page, Section, page_html
 from xfact.report.paper import Definition, class_table, family_table, language_table, score_tables, some_run, time_table
 from xfact.report.runs import Block, Row, blocks_of, finished

@@ -15,7 +15,7 @@ from xfact.data.languages import name_and_family
 from xfact.data.text import MISSING
 from xfact.errors import UserError
 from xfact.files import write_text
-from xfact.report.grid import Cell, Table, csv_text, cut, escaped, markdown_table, rich_table, shown, stdout_console
+from xfact.grid import Cell, Table, csv_text, cut, escaped, markdown_table, rich_table, shown, stdout_console
 from xfact.schema import OFFICIAL_ROWS, Claim
 from xfact.screen import say
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from xfact.config import Config
 from xfact.errors import DataError, UserError, first_line
 from xfact.files import read_yaml
-from xfact.report.grid import Table, rich_table, stdout_console
+from xfact.grid import Table, rich_table, stdout_console
 from xfact.report.preview import many, name_of
 from xfact.report.runs import run_folders
 from xfact.runs.states import LEFT, counts, state

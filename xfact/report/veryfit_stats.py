@@ -11,8 +11,8 @@ from xfact.corpus.checkit import Entry
 from xfact.data.tsv import content_hash
 from xfact.errors import UserError
 from xfact.files import write_text
+from xfact.grid import Table, csv_text, markdown_table, rich_table, stdout_console
 from xfact.lm.veryfit import Subset, items, place_of, read_statements
-from xfact.report.grid import Table, csv_text, markdown_table, rich_table, stdout_console
 from xfact.screen import say
 
 NO_PARTIES = "The released files have no parties: the paper's Table 2 cannot be counted from them."

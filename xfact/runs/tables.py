@@ -7,13 +7,12 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from xfact.config import Config
 from xfact.errors import UserError
 from xfact.evaluation.record import GroupScore, SplitScore
+from xfact.grid import Table, rich_table
 from xfact.models.known import KNOWN
 from xfact.runs.result import Result, read_result
 from xfact.screen import console, say, warn_once
@@ -22,16 +21,17 @@ from xfact.targets import constructor_arguments
 DEFINITION = "macro-F1 x 100 over the classes in gold or predictions (the paper's)"
 
 
-def print_scores(splits: dict[str, SplitScore], dev: SplitScore | None = None) -> None:
+def print_scores(splits: dict[str, SplitScore], dev: SplitScore | None = None, out: Console | None = None) -> None:
     """One row a split: all three macro-F1 and accuracy, x 100; macro_f1 of the rows whose claim is not in train."""
-    table = Table(title="scores x 100", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in ("split", "rows", "macro_f1", "macro_f1_gold", "macro_f1_7", "accuracy", "not in train"):
-        table.add_column(column, justify="left" if column == "split" else "right")
+    rows = []
     for name, score in _rows(splits, dev):
         fresh = score.not_in_train
         beside = "" if fresh is None else f"{100 * fresh.macro_f1:.1f} ({fresh.rows:,} rows)"
-        table.add_row(name, f"{score.rows:,}", *_percent(score), beside)
-    console.print(table)
+        rows.append([name, score.rows, *_percent(score), beside])
+    header = ["split", "rows", "macro_f1", "macro_f1_gold", "macro_f1_7", "accuracy", "not in train"]
+    out = out or console
+    out.print("scores x 100", style="italic")
+    out.print(rich_table(Table("", header, rows), out.width))
 
 
 def _rows(splits: dict[str, SplitScore], dev: SplitScore | None) -> list[tuple[str, SplitScore]]:
@@ -115,26 +115,19 @@ def _print_data_table(results: list[Result], data: str, out: Console) -> None:
     title = f"data: {data} - {DEFINITION}, mean (sample sd) over seeds"
     if len(encoders) == 1:
         title += f"; encoder: {next(iter(encoders))}"
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-    table.add_column("model")
-    if len(encoders) > 1:
-        table.add_column("encoder")
-    table.add_column("seeds", justify="right")
-    for name in ("dev", *splits):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("s / run", justify="right")
     labels = row_labels([group[0] for group in rows.values()])
+    lines = []
     for label, group in zip(labels, rows.values(), strict=True):
-        first = group[0]
         cells = [
             _cell([r.dev for r in group if r.dev]),
             *(_cell([r.splits[s] for r in group if s in r.splits]) for s in splits),
         ]
         seconds = f"{mean(result.seconds for result in group):.0f}"
-        names = [label, *([first.encoder or "-"] if len(encoders) > 1 else [])]
-        table.add_row(*names, listed(sorted(result.seed for result in group)), *cells, seconds)
+        names = [label, *([group[0].encoder or "-"] if len(encoders) > 1 else [])]
+        lines.append([*names, listed(sorted(result.seed for result in group)), *cells, seconds])
+    names = ["model", *(["encoder"] if len(encoders) > 1 else [])]
     out.print(title, markup=False)
-    out.print(table)
+    out.print(rich_table(Table("", [*names, "seeds", "dev", *splits, "s / run"], lines, len(names)), out.width))
     for caveat in results[0].caveats:
         out.print(f"note: {caveat}", style="yellow", markup=False)
     fresh = [_fresh(label, group, splits) for label, group in zip(labels, rows.values(), strict=True)]

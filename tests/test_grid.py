@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from xfact.report.grid import Table, rich_table
+from xfact.grid import Table, rich_table
 from xfact.screen import SafeConsole
 
 SCORES = [f"{number}{number}.{number} (0.{number})" for number in range(1, 8)]
@@ -44,7 +44,7 @@ def test_what_does_not_fit_stands_below_under_the_names(columns, parts):
 
 
 def test_a_pipe_has_100_columns(capsys):
-    from xfact.report.grid import stdout_console
+    from xfact.grid import stdout_console
 
     stdout_console().print(rich_table(WIDE))
     text = capsys.readouterr().out
