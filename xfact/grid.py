@@ -19,7 +19,7 @@ from xfact.screen import SafeConsole, printable, width
 
 CLAIM_CHARACTERS = 100
 NAME = 10  # characters of a row's name that a narrow screen does not break
-WORDS = 8  # of another column of words
+WORDS = 12  # of a word in another column of words
 GAP = 2  # between columns on the screen
 
 Cell = str | int | float | None
@@ -66,7 +66,9 @@ def rich_table(table: Table, columns: int | None = None) -> Group:
     """The table, or its first rows, for so many columns; what does not fit stands below, under the names again."""
     texts = [[printable(shown(cell)) for cell in row] for row in table.rows[: table.on_screen]]
     header = [printable(name) for name in table.header]
-    return Group(*(drawn(table, header, texts, part) for part in parts_of(table, header, texts, columns or screen())))
+    columns = columns or screen()
+    least = [least_width(header, texts, place, place < table.texts) for place in range(len(header))]
+    return Group(*(drawn(table, header, texts, least, part, columns) for part in parts_of(table.texts, least, columns)))
 
 
 def screen() -> int:
@@ -74,38 +76,47 @@ def screen() -> int:
     return stdout_console().width
 
 
-def parts_of(table: Table, header: list[str], texts: list[list[str]], columns: int) -> list[list[int]]:
-    """Which columns stand side by side: those of words first, in each part, and as many numbers as are whole."""
-    names, numbers = list(range(table.texts)), list(range(table.texts, len(header)))
-    if not numbers:
-        return [names]
+def least_width(header: list[str], texts: list[list[str]], place: int, words: bool) -> int:
+    """Columns of the screen that a column must have: for its longest number, or a good part of its longest word."""
+    cells = [row[place] for row in texts]
+    if not words:
+        return max(
+            (cell_len(line) for cell in [*header[place].split(), *cells] for line in cell.splitlines()), default=0
+        )
+    if place == 0:
+        return min(max(map(cell_len, cells), default=0), NAME)
+    return min(max((cell_len(word) for cell in [header[place], *cells] for word in cell.split()), default=0), WORDS)
 
-    def width(place: int) -> int:
-        cells = [header[place].split(), *([row[place]] for row in texts)]
-        return GAP + max((cell_len(line) for words in cells for word in words for line in word.splitlines()), default=0)
 
-    room = columns - (min(width(0), NAME + GAP) + sum(min(width(place), WORDS + GAP) for place in names[1:]))
+def parts_of(names: int, least: list[int], columns: int) -> list[list[int]]:
+    """Which columns stand side by side: the `names` first, in each part, and as many numbers as are whole."""
+    room = columns - sum(width + GAP for width in least[:names])
     parts: list[list[int]] = [[]]
     left = room
-    for place in numbers:
-        if parts[-1] and width(place) > left:
+    for place in range(names, len(least)):
+        if parts[-1] and least[place] + GAP > left:
             parts.append([])
             left = room
         parts[-1].append(place)
-        left -= width(place)
-    return [[*names, *part] for part in parts]
+        left -= least[place] + GAP
+    return [[*range(names), *part] for part in parts]
 
 
-def drawn(table: Table, header: list[str], texts: list[list[str]], places: list[int]) -> RichTable:
-    """Some columns of a table."""
+def drawn(
+    table: Table, header: list[str], texts: list[list[str]], least: list[int], places: list[int], columns: int
+) -> RichTable:
+    """Some columns of a table; what the numbers leave is the words'."""
     made = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     made.leading = any("\n" in cell for row in texts for cell in row)
+    spare = columns - sum(least[place] + GAP for place in places)
     for place in places:
         words = place < table.texts
-        made.add_column(header[place], justify="left" if words else "right", overflow="fold", no_wrap=False)
-        if not words and texts:
-            made.columns[-1].min_width = max(cell_len(line) for row in texts for line in [*row[place].splitlines(), ""])
-    made.columns[0].min_width = min(max((cell_len(row[places[0]]) for row in texts), default=0), NAME)
+        made.add_column(header[place], justify="left" if words else "right", overflow="fold", min_width=least[place])
+        if words:
+            lines = [line for row in texts for line in row[place].splitlines()]
+            wanted = max(map(cell_len, [header[place], *lines]), default=0) - least[place]
+            made.columns[-1].max_width = least[place] + max(0, min(wanted, spare))
+            spare -= max(0, min(wanted, spare))
     for row in texts:
         made.add_row(*(Text(row[place]) for place in places))
     return made
