@@ -328,9 +328,9 @@ def test_filters_leave_the_claims_that_they_say(opened: Open) -> None:
     assert one(driver, "#count").text == "5 of 5 claims"
     assert texts(driver, "#list .claim")[:2] == ["Il cielo è verde", "İSTANBUL'da kar"]
     assert texts(driver, "#list .meta")[:3] == [
-        "dev · Italian · agi.it",
-        "dev · Turkish",
-        "alpha1 · Arabic · misbar.com",
+        "dev · Italian · agi.it · a",
+        "dev · Turkish · b",
+        "alpha1 · Arabic · misbar.com · c",
     ]
     assert choose(driver, language="Italian (it)") == "3 of 5 claims"
     assert choose(driver, gold="true") == "2 of 5 claims"

@@ -122,7 +122,7 @@ def test_a_run_stands_with_its_words_and_code(tmp_path):
     assert row["words after run.py"] == "model=claim_only seed=7"
 
 
-def test_families_have_a_table_and_learning_its_curves(tmp_path):
+def test_families_have_a_table_and_learning_its_curves(tmp_path, capsys):
     learnt = made_run(tmp_path, 1, {"alpha1": table(GOLD, PRED)}, best=Best(epoch=0, macro_f1=0.5))
     history = "step,epoch,train/loss_step,dev/macro_f1\n9,0,1.5,\n19,0,1.2,\n20,0,,0.5\n"
     (learnt / "metrics.csv").write_text(history)
@@ -134,6 +134,11 @@ def test_families_have_a_table_and_learning_its_curves(tmp_path):
     page = (out / "report.html").read_text()
     assert "Training of Claim-Only" in page
     assert "Training of Linear" not in page
+
+    (learnt / "metrics.csv").write_text("step,epoch\n9,0\n")
+    capsys.readouterr()
+    assert "Training of" not in (reported(tmp_path) / "report.html").read_text()
+    assert f"left out of the curves: {learnt}/metrics.csv" in " ".join(capsys.readouterr().err.split())
 
 
 def versioned(folder: Path, version: str) -> None:

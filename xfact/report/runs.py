@@ -6,12 +6,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xfact.errors import DataError, UserError
+from xfact.errors import DataError, UserError, first_line
 from xfact.evaluation.record import LmRecord, SplitScore
 from xfact.models.known import KNOWN
 from xfact.runs.result import FILE, Result
 from xfact.runs.states import SWEEP_RUNS, state
 from xfact.runs.tables import data_name, listed, row_labels, setting
+from xfact.screen import warn_once
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,17 +63,17 @@ class Run:
         return table
 
     def history(self) -> "pd.DataFrame | None":
-        """metrics.csv with the column `tested`, true at the epoch that was; None for a model without epochs."""
+        """metrics.csv with the column `tested`, true at the epoch that was; None for a model without epochs, and, with
+        a line, for a file that cannot be read."""
         import pandas as pd
 
         file, best = self.folder / "metrics.csv", self.result.best
-        if best is None or not file.is_file():
+        if best is None or self.result.steps == 0:
             return None
         try:
-            history = pd.read_csv(file)
-        except (OSError, ValueError):
-            return None
-        if not {"step", "epoch", "dev/macro_f1", "train/loss_step"} <= set(history):
+            history = pd.read_csv(file, usecols=["step", "epoch", "dev/macro_f1", "train/loss_step"])
+        except (OSError, ValueError) as error:
+            warn_once(f"left out of the curves: {file} ({first_line(error)})")
             return None
         return history.assign(tested=history["dev/macro_f1"].notna() & (history["epoch"] == best.epoch))
 

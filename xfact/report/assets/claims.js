@@ -102,7 +102,7 @@ function listItem(claim) {
   return element(
     "li",
     {},
-    element("div", {}, link, element("p", { class: "meta" }, ...parted(place(claim)))),
+    element("div", {}, link, element("p", { class: "meta" }, ...parted([...place(claim), data.id[claim]]))),
     element("span", { class: "gold" }, element("span", { class: "name" }, "gold "), plain(labelOf(data.gold[claim]))),
     element("span", { class: "pred" }, element("span", { class: "name" }, "predicted "), verdict(claim, pred)),
   );
