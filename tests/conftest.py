@@ -18,3 +18,14 @@ def tiny_lm(tmp_path_factory):
     from lm.stub import make_tiny
 
     return make_tiny(tmp_path_factory.mktemp("lm") / "tiny-lm")
+
+
+@pytest.fixture(scope="module")
+def one_thread():
+    """Small products are as quick on one thread, a busy machine does not slow it down, and sums have one order."""
+    import torch  # after the environment above is set
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

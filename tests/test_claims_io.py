@@ -15,8 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xfact.claims_io import FORMATS, as_claim, read_claims, read_table, write_table
+from xfact.data.tsv import tsv_text
 from xfact.errors import DataError, UserError
 from xfact.files import spreadsheet_plain
+from xfact.schema import SNIPPETS, Claim
 
 NASTY = [
     'He said "no', '"', "a\tb", "a\nb", "a\r\nb", "lone\rCR", "ends in CR\r", "a, b; c", "\ufeffmark", "nul\x00",
@@ -425,3 +427,17 @@ def test_a_row_without_numbers_is_written_with_empty_cells(tmp_path, suffix):
     assert last in ("", None) or math.isnan(last)
     if suffix != ".parquet":
         assert "nan" not in path.read_text().lower()
+
+
+def test_a_file_of_the_suites_with_escapes_has_its_claims_as_they_were(tmp_path):
+    texts = ["one\ttab", "two\nlines", r"a \n that is none", "plain"]
+    fields = {"language": "it", "site": "s", "claim_date": "", "review_date": "", "claimant": "", "label": "true"}
+    claims = [
+        Claim(id=str(n), claim=text, evidence=(text,) * SNIPPETS, links=(f"http://{n}",) * SNIPPETS, **fields)
+        for n, text in enumerate(texts)
+    ]
+    path = tmp_path / "claims.tsv"
+    path.write_text(tsv_text(claims), encoding="utf-8")
+    rows = read_claims(str(path), io.BytesIO())
+    assert [row["claim"] for row in rows] == texts
+    assert [as_claim(row, 1).links[4] for row in rows] == [f"http://{n}" for n in range(len(texts))]

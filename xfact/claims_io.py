@@ -18,6 +18,7 @@ from typing import IO, Any
 
 import pandas as pd
 
+from xfact.data.tsv import ESCAPED, unescaped
 from xfact.errors import DataError, UserError
 from xfact.files import spreadsheet_plain, spreadsheet_safe, temporary
 from xfact.schema import SNIPPETS, Claim
@@ -248,12 +249,14 @@ def checked_header(names: list[str], place: str) -> list[str]:
 def read_tsv(text: str, place: str) -> tuple[list[Row], list[str]]:
     """Tab-separated rows under a header; quotes are literal. An empty line is a row if there is but one column."""
     first, *lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
-    header = checked_header(first.split("\t"), f"{place}:1")
+    names = first.split("\t")
+    read = unescaped if ESCAPED in names else str
+    header = checked_header(["link_5" if name == ESCAPED else name for name in names], f"{place}:1")
     rows = []
     for number, line in enumerate(lines, start=2):
         if not line and len(header) > 1:
             continue
-        rows.append(row_of(header, line.split("\t"), f"{place}:{number}"))
+        rows.append(row_of(header, [read(field) for field in line.split("\t")], f"{place}:{number}"))
     return rows, header
 
 

@@ -2,7 +2,6 @@
 
 import difflib
 import glob
-import importlib
 import json
 import os
 import re
@@ -13,6 +12,7 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from xfact.config import RUNS, Config, parse
+from xfact.config import Config, Fact, parse, paths
 from xfact.environment import SHARED, composed, masked
 from xfact.errors import UserError, first_line, line
 from xfact.files import check_writable
@@ -31,42 +31,14 @@ from xfact.runs.lock import Elsewhere
 from xfact.runs.loggers import SWEEP, check_loggers, sweep_name
 from xfact.runs.signals import MAIN, Interrupted, begin_job, is_worker, leave_if_alone, pass_on
 from xfact.screen import printable
+from xfact.tasks import TASKS, Task, function
 
-TASKS = {
-    "train": "xfact.runs.train:train",
-    "lm": "xfact.lm.evaluate:evaluate",
-    "build": "xfact.corpus.build:build",
-    "retrieve": "xfact.corpus.retrieve:retrieve",
-    "evaluate": "xfact.runs.evaluate:evaluate",
-    "predict": "xfact.predict:predict",
-    "match": "xfact.match:match",
-    "sufficiency": "xfact.corpus.sufficiency:sufficiency",
-    "stats": "xfact.report.stats:stats",
-    "audit": "xfact.report.audit:audit",
-    "report": "xfact.report.report:report",
-    "compare": "xfact.report.compare:compare",
-    "status": "xfact.report.status:status",
-}
-PATHS = {"out", "run", "runs", "a", "b", "input", "output", "data.source", "augment.source", "encoder.name"}
-PATHS |= {"lm.data", "lm.model", "lm.tokenizer", "lm.prompt", "lm.trained_on"}
-PATHS |= {f"builder.{name}" for name in ("verdicts", "quotations", "rewritten", "dates", "parties", "macro_areas")}
-PATHS |= {f"builder.{name}" for name in ("revised", "previous", "evidence", "ratings", "languages", "near_encoder")}
-PATHS |= {"provider.folder", "sufficiency.pages"}
-PATH_LISTS = {"sufficiency.answers"}
+PATHS = paths(Config)  # dotted key -> whether it is a list
 # Keys that are there only with another word, and that word.
-GIVEN_BY = {
-    "experiments": "is added, to a sweep: -m +experiments=...",
-    "builder": "is for task=build",
-    "provider": "is for task=retrieve",
-    "lm": "is for task=lm",
-    "a": "is for task=compare",
-    "b": "is for task=compare",
-}
+GIVEN_BY = {"experiments": "is added, to a sweep: -m +experiments=..."}
+GIVEN_BY |= {key: f"is for task={name}" for name, task in TASKS.items() for key in task.keys}
 GLOBAL_GROUPS = {"task", "preset", "variant", "experiments"}  # their keys are not under the group's name
-WRITTEN = {"out", "output"}  # places that need not be there
-GOES_ON = {"train": "goes on from the last checkpoint"} | dict.fromkeys(
-    ("lm", "retrieve", "build"), "goes on with the answers that it kept"
-)
+WRITTEN = Config.keys(Fact.WRITTEN)
 STARTED = "started.jsonl"  # its jobs that began, in the same folder
 OUTCOMES = "outcomes.jsonl"  # in the folder that the processes of a command share
 
@@ -119,7 +91,7 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
         if number is None:
             return code
         task = next((word.partition("=")[2] for word in reversed(argv) if word.startswith("task=")), "train")
-        goes_on = GOES_ON.get(task, "begins anew")
+        goes_on = TASKS[task].goes_on if task in TASKS else Task.goes_on
         return fail(f"interrupted by {signal.Signals(number).name}; the same command {goes_on}", 128 + number)
 
 
@@ -149,9 +121,9 @@ def quoted(word: str, sweep: bool) -> str:
     key, equals, value = word.partition("=")
     if value == "null" and key.isidentifier() and (conf_folder() / key).is_dir():
         return f"~{key}"  # Hydra's way to choose nothing of a group
-    if key in PATH_LISTS and re.fullmatch(r"\[.+\]", value):
+    if PATHS.get(key) and re.fullmatch(r"\[.+\]", value):
         return f"{key}=[" + ",".join(quoted_path(part.strip()) for part in value[1:-1].split(",")) + "]"
-    if not equals or key.lstrip("+") not in PATHS | PATH_LISTS or value in ("", "null", "???") or value[0] in "'\"":
+    if not equals or key.lstrip("+") not in PATHS or value in ("", "null", "???") or value[0] in "'\"":
         return word
     one = not sweep or key.lstrip("+") in WRITTEN or Path(value).expanduser().exists()
     values = [value] if one else value.split(",")
@@ -188,9 +160,9 @@ def checked(plain: Any, overrides: list[str]) -> Config:
     config = parse(plain)
     if config.task not in TASKS:
         raise UserError(f"task={config.task}: " + offer(config.task, TASKS))
-    if config.preview and config.task not in RUNS:
+    if config.preview and TASKS[config.task].folder is None:
         raise UserError(f"preview=true: of what trains, not of task={config.task}")
-    if config.task in RUNS:
+    if TASKS[config.task].folder:
         check_loggers(config.logger)
     return config.model_copy(update={"given": given})
 
@@ -254,14 +226,17 @@ def perform(config: Config) -> dict[str, Any]:
     if config.run is not None:
         check_run(Path(config.run))
     check_outputs(config)
-    module, _, name = TASKS[config.task].partition(":")
-    folder = getattr(importlib.import_module(module), name)(config)
+    folder = function(TASKS[config.task].run)(config)
     return {"folder": None if folder is None else str(folder)}
 
 
 def check_run(place: Path) -> None:
     """UserError for a pattern or a folder of runs in the place of one."""
-    runs = [path.parent for path in place.glob("**/config.yaml")] if place.is_dir() else []
+    runs = (
+        [path.parent for path in chain(*(place.glob(f"{depth}config.yaml") for depth in ("", "*/", "*/*/")))]
+        if place.is_dir()
+        else []
+    )
     if not place.exists():
         runs = [Path(name) for name in glob.glob(str(place)) if Path(name).is_dir()]  # noqa: PTH207 # from any root
     if runs and place not in runs:
@@ -270,11 +245,11 @@ def check_run(place: Path) -> None:
 
 def check_outputs(config: Config) -> None:
     """UserError, before any work, unless what the task writes can be written."""
+    task = TASKS[config.task]
     if config.output not in (None, "-"):
         place = Path(str(config.output))
-        in_folder = config.task in ("audit", "stats", "build") or (config.task == "retrieve" and place.suffix != ".tsv")
-        check_writable(place, in_folder)
-    elif config.task in (*RUNS, "report", "stats"):
+        check_writable(place, task.output == "folder" or (task.output == "either" and place.suffix != ".tsv"))
+    elif task.out:
         check_writable(Path(config.out), folder=True)
 
 

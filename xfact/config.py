@@ -8,8 +8,9 @@ import ast
 import difflib
 import json
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -34,7 +35,6 @@ METADATA_FIELDS = get_args(MetadataField)
 Check = Literal["fact_check_evidence", "future_evidence", "rating_in_claim", "rating_in_snippet", "fact_check_headline"]
 OF_CLAIMS = ("rating_in_claim", "fact_check_headline")  # checks that look at the claim, not at its snippets
 
-RUNS = ("train", "lm")  # tasks that make a run's folder
 SHORTEST = 4  # max_length: a token beside the three special ones of a pair
 
 PACKAGE = Path(__file__).parent
@@ -88,13 +88,38 @@ Checks = Annotated[
 Tag = Annotated[str, BeforeValidator(str), Field(min_length=1, max_length=64)]
 Tags = Annotated[list[Tag], BeforeValidator(_listed)]
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
-PathText = Annotated[str, BeforeValidator(lambda v: str(Path(v).expanduser()) if str(v).startswith("~") else v)]
 
+
+class Fact(Enum):
+    """What is true of a key beside its type; it stands in the annotation of its field."""
+
+    PATH = "a path: quoted for Hydra's grammar, with ~ expanded"
+    WRITTEN = "a path that is written, and need not be there"
+    RECORDED = "saved with a run, and no part of its identity"
+    COMMAND = "of the command, not of a run: neither saved nor part of its identity"
+
+
+PathText = Annotated[
+    str, BeforeValidator(lambda v: str(Path(v).expanduser()) if str(v).startswith("~") else v), Fact.PATH
+]
 Paths = Annotated[list[PathText], BeforeValidator(_listed)]
 
 
 class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+    @classmethod
+    def keys(cls, *facts: Fact) -> set[str]:
+        """The section's own keys of which one of the facts is true."""
+        return {
+            name
+            for name, field in cls.model_fields.items()
+            if any(
+                fact in facts
+                for part in (field, *_parts(field.annotation))
+                for fact in getattr(part, "metadata", getattr(part, "__metadata__", ()))
+            )
+        }
 
 
 class DataConfig(Section):
@@ -163,14 +188,16 @@ class TrainerConfig(Section):
     """How long and on what a model trains."""
 
     max_epochs: int = Field(10, ge=1, strict=True)
-    accelerator: Literal["auto", "cpu", "gpu"] = "auto"
-    devices: int = Field(1, ge=1, strict=True)  # processes on this machine, one a GPU
-    nodes: int = Field(1, ge=1, strict=True)
+    accelerator: Annotated[Literal["auto", "cpu", "gpu"], Fact.RECORDED] = "auto"
+    devices: Annotated[int, Fact.RECORDED] = Field(1, ge=1, strict=True)  # processes on this machine, one a GPU
+    nodes: Annotated[int, Fact.RECORDED] = Field(1, ge=1, strict=True)
     precision: Precision = "32-true"
-    threads: int | None = Field(None, ge=1, strict=True)  # default: the cores that this process may use
-    num_workers: int = Field(0, ge=0, strict=True)
-    eval_batch_size: int = Field(32, ge=1, strict=True)
-    progress: bool = True
+    threads: Annotated[int | None, Fact.RECORDED] = Field(
+        None, ge=1, strict=True
+    )  # default: the cores that this process may use
+    num_workers: Annotated[int, Fact.RECORDED] = Field(0, ge=0, strict=True)
+    eval_batch_size: Annotated[int, Fact.RECORDED] = Field(32, ge=1, strict=True)
+    progress: Annotated[bool, Fact.RECORDED] = True
 
 
 class CheckpointConfig(Section):
@@ -367,7 +394,7 @@ class SufficiencyConfig(Section):
 class Config(Section):
     """One job."""
 
-    task: str = "train"
+    task: Annotated[str, Fact.COMMAND] = "train"
     seed: int = Field(1, ge=0, lt=2**32, strict=True)
     metadata: bool = False
     metadata_fields: list[MetadataField] = Field(list(METADATA_FIELDS), min_length=1)
@@ -378,34 +405,38 @@ class Config(Section):
     encoder: EncoderConfig = EncoderConfig()
     optim: OptimConfig = OptimConfig()
     trainer: TrainerConfig = TrainerConfig()
-    checkpoint: CheckpointConfig = CheckpointConfig()
-    logger: LoggerConfig = LoggerConfig()
+    checkpoint: Annotated[CheckpointConfig, Fact.COMMAND] = CheckpointConfig()
+    logger: Annotated[LoggerConfig, Fact.RECORDED] = LoggerConfig()
     model: dict[str, Any]
     split: dict[str, dict[str, Any]]
-    out: PathText = "runs"
-    rerun: bool = False
-    debug: bool = False
-    preview: bool = False
-    run: PathText | None = None
-    runs: PathText | None = None
-    sweep: str | None = None
-    a: PathText | None = None
-    b: PathText | None = None
-    definition: Literal["macro_f1", "macro_f1_gold", "macro_f1_7"] = "macro_f1"
-    input: PathText | None = None
-    output: PathText | None = None
-    claim_column: str = "claim"  # the name of the claims' column in input
-    abstain: float | None = Field(None, gt=0, le=1)
-    lm: LmConfig | None = None
-    builder: Annotated[VeryfitBuilder | XfactBuilder, Field(discriminator="name")] | None = None
-    provider: ProviderConfig | None = None
-    retrieve: RetrieveConfig = RetrieveConfig()
-    passages: PassagesConfig = PassagesConfig()
-    fetch: FetchConfig = FetchConfig()
-    match: MatchConfig = MatchConfig()
-    sufficiency: SufficiencyConfig = SufficiencyConfig()
-    unresolved: Expressions = []  # what the environment gave
-    given: list[str] = []  # keys that the user set on the command line; of the command, not of the run
+    out: Annotated[PathText, Fact.COMMAND, Fact.WRITTEN] = "runs"
+    rerun: Annotated[bool, Fact.COMMAND] = False
+    debug: Annotated[bool, Fact.COMMAND] = False
+    preview: Annotated[bool, Fact.COMMAND] = False
+    run: Annotated[PathText | None, Fact.COMMAND] = None
+    runs: Annotated[PathText | None, Fact.COMMAND] = None
+    sweep: Annotated[str | None, Fact.COMMAND] = None
+    a: Annotated[PathText | None, Fact.COMMAND] = None
+    b: Annotated[PathText | None, Fact.COMMAND] = None
+    definition: Annotated[Literal["macro_f1", "macro_f1_gold", "macro_f1_7"], Fact.COMMAND] = "macro_f1"
+    input: Annotated[PathText | None, Fact.COMMAND] = None
+    output: Annotated[PathText | None, Fact.COMMAND, Fact.WRITTEN] = None
+    claim_column: Annotated[str, Fact.COMMAND] = "claim"  # the name of the claims' column in input
+    abstain: Annotated[float | None, Fact.COMMAND] = Field(None, gt=0, le=1)
+    lm: Annotated[LmConfig | None, Fact.RECORDED] = None
+    builder: Annotated[Annotated[VeryfitBuilder | XfactBuilder, Field(discriminator="name")] | None, Fact.COMMAND] = (
+        None
+    )
+    provider: Annotated[ProviderConfig | None, Fact.COMMAND] = None
+    retrieve: Annotated[RetrieveConfig, Fact.COMMAND] = RetrieveConfig()
+    passages: Annotated[PassagesConfig, Fact.COMMAND] = PassagesConfig()
+    fetch: Annotated[FetchConfig, Fact.COMMAND] = FetchConfig()
+    match: Annotated[MatchConfig, Fact.COMMAND] = MatchConfig()
+    sufficiency: Annotated[SufficiencyConfig, Fact.COMMAND] = SufficiencyConfig()
+    unresolved: Annotated[Expressions, Fact.COMMAND] = []  # what the environment gave
+    given: Annotated[
+        list[str], Fact.COMMAND
+    ] = []  # keys that the user set on the command line; of the command, not of the run
 
     def frozen(self) -> dict[str, Any]:
         """This config for a file of another process of the command, without the values of the environment."""
@@ -522,6 +553,18 @@ def _first_line(error: ValidationError) -> str:
 def _parts(annotation: Any) -> list[Any]:
     """A type and all inside it."""
     return [annotation, *(part for inner in get_args(annotation) for part in _parts(inner))]
+
+
+def paths(section: type[Section], before: str = "") -> dict[str, bool]:
+    """Every dotted key below a section that is a path, and whether it is a list of them."""
+    found: dict[str, bool] = {}
+    for name, field in section.model_fields.items():
+        parts = _parts(field.annotation)
+        for inner in (part for part in parts if isinstance(part, type) and issubclass(part, Section)):
+            found |= paths(inner, f"{before}{name}.")
+        if name in section.keys(Fact.PATH):
+            found[f"{before}{name}"] = any(get_origin(part) is list for part in parts)
+    return found
 
 
 def _names(section: Any) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import pandas as pd
 from xfact.claims_io import as_claim, check_output, read_claims, write_table
 from xfact.config import Config, MatchConfig
 from xfact.corpus.dates import iso_date
-from xfact.data.corpus import Corpus, read_all, split_files
+from xfact.data.corpus import Corpus, check_all, read_all, split_files
 from xfact.data.near import NEAR, grams
 from xfact.data.normalise import normalised
 from xfact.data.tsv import content_hash
@@ -26,6 +26,15 @@ COLUMNS = (
     "id", "claim", "rank", "score", "ranks", "match", "likeness", "label", "language", "site", "claimant",
     "claimDate", "reviewDate", "match_claim", "match_id", "split",
 )  # fmt: skip
+
+
+def check(config: Config) -> None:
+    """UserError or DataError for the claims, the fact-checks, or a place that cannot be written."""
+    check_output(config.output or "-")
+    corpus = Corpus(config.data)
+    if config.input != "-":
+        asked(config, corpus)
+    check_all(corpus, config.split)
 
 
 def match(config: Config) -> None:

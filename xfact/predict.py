@@ -13,6 +13,16 @@ from xfact.schema import COLUMNS
 from xfact.screen import say, warn
 
 
+def check(config: Config) -> None:
+    """UserError or DataError for the claims, the model, or a place that cannot be written."""
+    from xfact.models.store import read_card
+
+    check_output(config.output or "-")
+    if config.input != "-":
+        read_claims(str(config.input), sys.stdin.buffer, config.claim_column)
+    read_card(Path(str(config.run)) / "model")
+
+
 def predict(config: Config) -> None:
     """Read input=, predict with the model of run=, write output= (standard output: tab-separated, a row a claim)."""
     output = config.output or "-"

@@ -19,7 +19,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from xfact.config import RUNS, Config
+from xfact.config import Config
 from xfact.errors import Failure, UserError
 from xfact.files import write_text
 from xfact.runs.devices import rank, world_size
@@ -27,6 +27,7 @@ from xfact.runs.signals import MAIN, Interrupted, Stop
 from xfact.runs.threads import JOBS
 from xfact.runs.words import COMMAND
 from xfact.screen import say, warn_once
+from xfact.tasks import folder_of
 
 ENDED = {"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "TIMEOUT"}
 LONGEST_PAUSE = 30.0  # seconds between two looks at the queue
@@ -105,7 +106,6 @@ def launch(config: DictConfig, numbers: Sequence[int]) -> None:
 def jobs_of(config: DictConfig) -> Iterator[Job]:
     """The jobs of a composed sweep."""
     from xfact.cli import checked
-    from xfact.runs.states import folder_of
     from xfact.runs.words import command
     from xfact.sweep import jobs
 
@@ -113,7 +113,7 @@ def jobs_of(config: DictConfig) -> Iterator[Job]:
     for number, (plain, overrides) in enumerate(jobs(config)):
         typed = checked(plain, overrides)
         words = command(hydra | {"overrides": {"task": overrides}})
-        yield Job(number, typed, words, folder_of(typed) if typed.task in RUNS else None)
+        yield Job(number, typed, words, folder_of(typed))
 
 
 def without_submission(jobs: list[Job], sweeps: Path) -> Iterator[tuple[Job, dict[str, Any] | None]]:

@@ -13,10 +13,11 @@ from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from xfact.config import RUNS, Config
+from xfact.config import Config
 from xfact.environment import composed
 from xfact.runs.loggers import SWEEP
 from xfact.runs.threads import JOBS, available_cores
+from xfact.tasks import TASKS, folder_of, function
 
 PLAN = "XFACT_PLAN"  # how many jobs the sweep has, and which of them are the same run as an earlier one
 
@@ -34,17 +35,18 @@ class Sweep(Callback):
 
         from xfact.cli import checked, fail, one_line
         from xfact.errors import UserError
-        from xfact.runs.states import folder_of
 
         try:
             if self.first_row:
                 keep_first_row(config)
             configs = [checked(plain, overrides) for plain, overrides in jobs(config)]
-            folders = [folder_of(one) if one.task in RUNS else number for number, one in enumerate(configs)]
+            folders = [folder_of(one) or number for number, one in enumerate(configs)]
             if not any(one.preview for one in configs):
                 check_all(configs)
-            if any(one.task == "status" for one in configs):
-                raise UserError("task=status is without -m; a sweep's own words and preview=true show how far it is")
+            if alone := [one.task for one in configs if not TASKS[one.task].sweeps]:
+                raise UserError(
+                    f"task={alone[0]} is without -m; a sweep's own words and preview=true show how far it is"
+                )
         except (UserError, HydraException, OmegaConfBaseException) as error:
             # Hydra turns an Exception of a callback into a warning, and goes on.
             sys.exit(fail(one_line(error), 2))
@@ -55,7 +57,7 @@ class Sweep(Callback):
         same = [number for number, folder in enumerate(folders) if firsts[folder] != number]
         os.environ[PLAN] = json.dumps({"jobs": len(configs), "same": same})
         announce(config, configs, len(firsts), at_once)
-        if configs[0].task in RUNS:
+        if TASKS[configs[0].task].folder:
             list_runs(Path(config.hydra.sweep.dir), configs, folders)
 
 
@@ -70,13 +72,11 @@ def list_runs(place: Path, configs: list[Config], folders: list[Any]) -> None:
 
 def check_all(configs: list[Config]) -> None:
     """What the jobs will read is read and checked, what several read once."""
-    from xfact.runs.checked import check_files
-
     seen = set()
     for config in configs:
         same = config.model_dump_json(exclude={"seed", "optim", "trainer", "checkpoint", "logger", "metadata", "out"})
-        if same not in seen:
-            check_files(config)
+        if same not in seen and (check := TASKS[config.task].check):
+            function(check)(config)
             seen.add(same)
 
 

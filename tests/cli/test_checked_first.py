@@ -29,7 +29,8 @@ def whole(tmp_path_factory) -> Path:
     AutoTokenizer.from_pretrained(TINY).save_pretrained(place / "encoder")
     shutil.copy(place / "data" / "dev.all.tsv", place / "evidence.tsv")
     shutil.copytree(place / "data", place / "previous")
-    (place / "claims.tsv").write_text("claim\tsite\nuno\tx\n")
+    for name in ("claims.tsv", "whole.tsv"):
+        (place / name).write_text("claim\tsite\nuno\tx\n")
     (place / "reviews").mkdir()
     (place / "documents").mkdir()
     (place / "documents" / "one.txt").write_text("The tax was doubled in 2015.")
@@ -69,6 +70,18 @@ def cut_off(path: Path) -> None:
         (("task=match", "input=claims.tsv", "data.source=data", "output=matches.tsv"), "data/zeroshot.tsv"),
         (("task=match", "input=claims.tsv", "match.by=both", "encoder.name=encoder"), "encoder/model.safetensors"),
         (("task=stats", "data.source=data"), "data/zeroshot.tsv"),
+        *((("-m", "data.source=sample,data", *words), file) for words, file in (
+            (("task=stats",), "data/zeroshot.tsv"),
+            (("task=audit",), "data/zeroshot.tsv"),
+            (("task=match", "input=whole.tsv", "output=matches.tsv"), "data/zeroshot.tsv"),
+            (("task=sufficiency", "output=sheet.csv"), "data/zeroshot.tsv"),
+        )),
+        (("-m", "task=match", "input=whole.tsv,claims.tsv", "output=matches.tsv"), "claims.tsv"),
+        (("-m", "task=predict", "run=run", "input=whole.tsv,claims.tsv", "output=verdicts.tsv"), "claims.tsv"),
+        (("-m", "task=retrieve", "provider=bm25", "provider.folder=documents", "input=sample,data", "output=found"),
+         "data/ood.tsv"),
+        (("-m", "task=build", "builder=xfact", "input=reviews", "output=built",
+          "builder.evidence=null,evidence.tsv"), "evidence.tsv"),
         (("task=audit", "data.source=data", "output=audit"), "data/zeroshot.tsv"),
         (("task=sufficiency", "data.source=data", "output=sheet.csv"), "data/zeroshot.tsv"),
         (("task=retrieve", "provider=bm25", "provider.folder=documents", "input=data", "output=found"), "data/ood.tsv"),

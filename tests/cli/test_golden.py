@@ -12,10 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from cli.conftest import quick, succeed
+from cli.conftest import ROOT, quick, succeed
 from cli.test_compose import config
 
-from xfact.runs.states import folder_of
+from xfact.config import DataConfig, EncoderConfig, EvidenceConfig, OptimConfig, TrainerConfig
+from xfact.targets import constructor_arguments
+from xfact.tasks import folder_of
 
 GOLDEN = Path(__file__).with_name("golden")
 
@@ -135,6 +137,19 @@ def test_identities():
     """The last ten digits of a folder are the identity; the rest is what people read."""
     folders = {words: folder_of(config(*words.split())) for words in CONFIGS}
     hold("identities.json", {words: f"{folder.parent.name}/{folder.name}" for words, folder in folders.items()})
+
+
+def test_the_defaults_of_the_suites_classes():
+    """What stands at its default is not in an identity: one that changes needs the identity to change with it."""
+    targets = {
+        yaml.safe_load(path.read_text()).get("_target_")
+        for path in [*(ROOT / "conf/model").glob("*.yaml"), *(ROOT / "conf/split").glob("*.yaml")]
+    }
+    seen = {target: constructor_arguments(target) for target in sorted(targets - {None})}
+    seen = {target: {key: repr(default) for key, (_, default) in known.items()} for target, known in seen.items()}
+    sections = DataConfig, EvidenceConfig, EncoderConfig, OptimConfig, TrainerConfig
+    seen |= {one.__name__: {key: repr(field.default) for key, field in one.model_fields.items()} for one in sections}
+    hold("defaults.json", seen)
 
 
 def test_help(tmp_path):

@@ -3,10 +3,10 @@
 import pytest
 from test_config import ALPHA1, CLAIM_ONLY, FIT, MAJORITY
 
-from xfact.config import Config, parse
+from xfact.config import Config, Fact, TrainerConfig, parse
 from xfact.data.corpus import Corpus
 from xfact.models import store
-from xfact.runs.identity import OTHERS, SECTIONS, SPEED, encoder_version, identity, reads_snippets, run_hash
+from xfact.runs.identity import OTHERS, SECTIONS, encoder_version, identity, reads_snippets, run_hash
 from xfact.targets import code_version
 
 ATTN_EA = {"name": "attn_ea", "_target_": "xfact.models.attn_ea.AttnEA"}
@@ -74,7 +74,13 @@ def test_who_reads_snippets_is_told_by_the_layout(model):
 def test_every_key_is_in_the_identity_or_named_as_none():
     """A new key of these sections counts unless somebody says that it does not."""
     assert {*Config.model_fields} == SECTIONS | OTHERS | {"metadata", "metadata_fields", "missing"}
-    kinds = {"data": {"source"}, "evidence": set(), "encoder": {"name"}, "optim": set(), "trainer": SPEED}
+    kinds = {
+        "data": {"source"},
+        "evidence": set(),
+        "encoder": {"name"},
+        "optim": set(),
+        "trainer": TrainerConfig.keys(Fact.RECORDED),
+    }
     for name, left_out in kinds.items():
         section = getattr(config(), name)
         other = type(section).model_construct(**{key: f"other {key}" for key in type(section).model_fields})

@@ -26,15 +26,6 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
-def one_thread():
-    """So that the order of sums is one."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
 def still(tmp_path_factory) -> str:
     """The tiny encoder without dropout, whose draws differ between precisions."""
     folder = tmp_path_factory.mktemp("encoder")

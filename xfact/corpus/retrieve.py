@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from xfact.config import Config, ProviderConfig
+from xfact.corpus.documents import files_of
 from xfact.corpus.evidence import Evidence, Found
 from xfact.data.corpus import EMBEDDED, Corpus
 from xfact.data.tsv import tsv_text
@@ -32,8 +33,8 @@ class Job:
     found: list[list[Found]] = field(default_factory=list)
 
 
-def retrieve(config: Config) -> None:
-    """Find evidence for the claims of `input`, write `output`, and say what happened."""
+def check(config: Config) -> None:
+    """UserError or DataError for what is missing, the claims, the documents, or a place that cannot be written."""
     if config.provider is None or not config.input or not config.output or config.output == "-":
         raise UserError("task=retrieve: provider=..., input=... and a file or folder as output=... are needed")
     try:
@@ -41,8 +42,20 @@ def retrieve(config: Config) -> None:
         import trafilatura  # noqa: F401
     except ModuleNotFoundError as error:
         raise UserError(f"task=retrieve needs the extra corpus: pip install 'xfact[corpus]' ({error})") from None
+    corpus, outputs = places(config)
+    for file in outputs:
+        list(corpus.rows(file, Counter()))
+    if config.provider.folder:
+        files_of(Path(config.provider.folder), Counter())
+
+
+def retrieve(config: Config) -> None:
+    """Find evidence for the claims of `input`, write `output`, and say what happened."""
+    check(config)
+    assert config.provider is not None
     start = time.perf_counter()
-    jobs = read_jobs(config)
+    corpus, outputs = places(config)
+    jobs = [Job(corpus.read_or_fail(file, "input")[0], output) for file, output in outputs.items()]
     asked = max(config.provider.asked, config.retrieve.k)
     evidence = asyncio.run(find(config, config.provider.model_copy(update={"asked": asked}), jobs))
     for job in jobs:
@@ -50,23 +63,21 @@ def retrieve(config: Config) -> None:
     show(jobs, evidence, time.perf_counter() - start)
 
 
-def read_jobs(config: Config) -> list[Job]:
-    """The claims of a file, or of each of the five files of a data set; where they go is looked at first."""
+def places(config: Config) -> tuple[Corpus, dict[str, Path]]:
+    """The data of `input` and, for its file or each of the five of a data set, where its evidence goes."""
     source, output = Path(str(config.input)), Path(str(config.output))
     if source.is_file():
         corpus = Corpus(config.data.model_copy(update={"source": str(source.resolve().parent)}))
-        places = {source.name: checked_output(output, source)}
-    elif config.input not in (*EMBEDDED, "hub") and not source.is_dir():
+        return corpus, {source.name: checked_output(output, source)}
+    if config.input not in (*EMBEDDED, "hub") and not source.is_dir():
         raise UserError(f"input={config.input}: no such file; give a TSV, sample, claims, hub or a folder of TSVs")
-    else:
-        corpus = Corpus(config.data.model_copy(update={"source": str(config.input)}))
-        files = [file for file, _ in OFFICIAL.values() if corpus.has(file)]
-        if not files:
-            raise UserError(f"input={config.input}: none of the official files is there")
-        if output.suffix == ".tsv":
-            raise UserError(f"output={output}: a folder is needed, as input={config.input} has {len(files)} files")
-        places = {file: checked_output(output / file, corpus.path(file)) for file in files}
-    return [Job(corpus.read_or_fail(file, "input")[0], place) for file, place in places.items()]
+    corpus = Corpus(config.data.model_copy(update={"source": str(config.input)}))
+    files = [file for file, _ in OFFICIAL.values() if corpus.has(file)]
+    if not files:
+        raise UserError(f"input={config.input}: none of the official files is there")
+    if output.suffix == ".tsv":
+        raise UserError(f"output={output}: a folder is needed, as input={config.input} has {len(files)} files")
+    return corpus, {file: checked_output(output / file, corpus.path(file)) for file in files}
 
 
 def checked_output(path: Path, source: Path | None) -> Path:

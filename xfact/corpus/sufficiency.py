@@ -3,6 +3,7 @@
 The paper's authors asked it of 100 Hindi claims: snippets sufficed for 45, the pages' full text for 83.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -10,12 +11,22 @@ from xfact.config import Config, SufficiencyConfig
 from xfact.corpus.agreement import agreement, disagreements, disagreements_table, proportions, read_sheets
 from xfact.corpus.reviews import list_csv
 from xfact.corpus.sheets import CELL, DECISION, TO_FILL, Cells, check_unanswered, draw, read_pages, rows_of, sheets
-from xfact.data.corpus import Corpus, read_all
+from xfact.data.corpus import Corpus, distinct_files, read_all
 from xfact.errors import UserError
 from xfact.files import write_text
 from xfact.grid import rich_table, stdout_console
 from xfact.schema import Claim
 from xfact.screen import say
+
+
+def check(config: Config) -> None:
+    """UserError or DataError for the claims, the pages or the filled sheets."""
+    corpus = Corpus(config.data)
+    files = distinct_files(corpus, config.split).values()
+    claims = {claim.id: claim for file in files for claim in corpus.rows(file, Counter())}
+    read_pages(config.sufficiency.pages, claims)
+    if config.sufficiency.answers:
+        read_sheets(config.sufficiency.answers, claims)
 
 
 def sufficiency(config: Config) -> None:

@@ -65,13 +65,19 @@ def build_veryfit(config: Config, builder: VeryfitBuilder) -> None:
         raise DataError(f"{source}: {built.short}; all but small and enriched is in {folder}")
 
 
-def run_steps(source: Path, builder: VeryfitBuilder, seed: int) -> Built:
-    """The rows through every step."""
+def read(source: Path, builder: VeryfitBuilder) -> tuple[dict[str, Answers], list[Entry], dict[str, str]]:
+    """What a person has answered, by option; the export's entries; and which of its columns each field is."""
     answers = {form.option: read_answers(form, getattr(builder, form.option)) for form in FORMS}
     entries, columns = read_export(source, builder.columns)
     ids = {str(entry.row): entry.id for entry in entries}
     for given in answers.values():
         check_ids(given, ids)
+    return answers, entries, columns
+
+
+def run_steps(source: Path, builder: VeryfitBuilder, seed: int) -> Built:
+    """The rows through every step."""
+    answers, entries, columns = read(source, builder)
     steps = [veryfit_steps.complete(entries)]
     steps.append(veryfit_steps.verdicts(steps[-1].kept, answers["verdicts"]))
     steps.append(veryfit_steps.quotations(steps[-1].kept, answers["quotations"], answers["rewritten"]))

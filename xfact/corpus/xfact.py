@@ -25,6 +25,7 @@ from xfact.corpus.step import Step
 from xfact.corpus.xfact_steps import LANGUAGES, RATINGS
 from xfact.data.near import near_duplicates
 from xfact.data.normalise import normalised
+from xfact.data.tokens import check_encoder
 from xfact.data.tsv import read_tsv, tsv_text
 from xfact.errors import DataError, UserError
 from xfact.files import write_or_remove
@@ -79,6 +80,16 @@ def build_xfact(config: Config, builder: XfactBuilder) -> None:
     show(folder, built, builder)
     if not built.rows:
         raise DataError(f"input={source}: no claim is left; {folder}/removed says why")
+
+
+def read(builder: XfactBuilder) -> None:
+    """DataError or UserError for a file beside the reviews that cannot be read."""
+    for form in (LANGUAGES, RATINGS):
+        read_answers(form, getattr(builder, form.option))
+    earlier(builder.previous)
+    evidence_of(builder.evidence)
+    if builder.near_encoder:
+        check_encoder(builder.near_encoder)
 
 
 def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig, cache: Path) -> Built:

@@ -260,6 +260,12 @@ def distinct_files(corpus: Corpus, sections: Mapping[str, Mapping[str, str]]) ->
     return dict(firsts.values())
 
 
+def check_all(corpus: Corpus, sections: Mapping[str, Mapping[str, str]]) -> None:
+    """DataError for a file of the splits that cannot be read; nothing is said."""
+    for file in distinct_files(corpus, sections).values():
+        list(corpus.rows(file, Counter()))
+
+
 def read_all(corpus: Corpus, sections: Mapping[str, Mapping[str, str]]) -> dict[str, list[Claim]]:
     """Split -> kept claims of all files that the source has, each file once; said in one line.
 

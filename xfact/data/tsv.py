@@ -87,6 +87,11 @@ ESCAPES = {"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"}
 UNESCAPES = {escape: character for character, escape in ESCAPES.items()}
 
 
+def unescaped(field: str) -> str:
+    """A field of a file whose header says that tabs and line ends are escaped."""
+    return re.sub(r"\\[\\tnr]", lambda found: UNESCAPES[found[0]], field)
+
+
 def tsv_text(claims: Iterable[Claim]) -> str:
     r"""Claims as a file that `read_tsv` reads back equal: official, or with \t, \n, \r and \\ if a text needs them."""
     rows = [fields_of(claim) for claim in claims]
@@ -173,7 +178,7 @@ def read_tsv(
             continue
         fields = text.split("\t")
         if escaped:
-            fields = [re.sub(r"\\[\\tnr]", lambda found: UNESCAPES[found[0]], field) for field in fields]
+            fields = [unescaped(field) for field in fields]
         wrong = problem(fields)
         if wrong is None:
             yield claim_from_fields(fields, f"{name}:{number}")

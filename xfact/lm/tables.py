@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from xfact.evaluation.record import AnswerGroup, LmRecord
-from xfact.grid import Table, rich_table
+from xfact.grid import Cell, Table, rich_table
 from xfact.runs.result import Result
 from xfact.screen import console, say
 
@@ -148,7 +148,7 @@ def cells(result: Result) -> list[str]:
 def print_groups(lm: LmRecord, out: Console | None = None) -> None:
     """Accuracy by group, beside the group's base rate."""
     assert lm.answers is not None
-    rows = []
+    rows: list[list[Cell]] = []
     for column, groups in lm.answers.groups.items():
         for value, group in groups.items():
             figures = accuracy(group), f"{100 * group.majority:.1f}", f"{100 * group.balanced_accuracy:.1f}"

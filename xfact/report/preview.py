@@ -16,14 +16,15 @@ from xfact.files import read_yaml
 from xfact.grid import Table, rich_table, stdout_console
 from xfact.report.runs import run_folders
 from xfact.runs.result import read_result
-from xfact.runs.states import LEFT, State, changed_code, counts, folder_of, state
+from xfact.runs.states import LEFT, State, changed_code, counts, state
 from xfact.runs.train import lacking_splits, to_save
 from xfact.runs.words import bare
+from xfact.tasks import folder_of
 
 
 def preview(jobs: list[Config], axes: list[list[str]], at_once: int, words: str) -> None:
     """Print it on stdout; `axes` are each key's words and `words` those after run.py. Nothing is written or started."""
-    runs = {folder_of(job): job for job in jobs}
+    runs = {folder: job for job in jobs if (folder := folder_of(job))}
     states = {folder: state(folder) for folder in runs}
     out = stdout_console()
 

@@ -9,7 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from xfact.config import Config
-from xfact.data.corpus import Corpus, FileReport, Role, distinct_files, split_files
+from xfact.data.corpus import Corpus, FileReport, Role, check_all, distinct_files, split_files
 from xfact.data.duplicates import Group, conflicts, groups, repeats, standing
 from xfact.data.languages import name_and_family
 from xfact.data.text import MISSING
@@ -69,6 +69,16 @@ class SplitStats:
     def match(self) -> str | None:
         """Whether the file has the official number of rows, in words."""
         return None if self.official_rows is None else MATCH[self.report.counts]
+
+
+def check(config: Config) -> None:
+    """UserError or DataError for a file that is counted, in stats or in audit."""
+    if config.input is not None:
+        from xfact.report.veryfit_stats import read
+
+        read(Path(config.input))
+    else:
+        check_all(Corpus(config.data), config.split)
 
 
 def stats(config: Config) -> None:

@@ -18,11 +18,15 @@ from xfact.screen import say
 NO_PARTIES = "The released files have no parties: the paper's Table 2 cannot be counted from them."
 
 
+def read(source: Path) -> tuple[dict[str, Path], dict[str, list[Entry]]]:
+    """The files by name, and what they hold."""
+    files = files_of(source)
+    return files, {name: entries_of(path, name) for name, path in files.items()}
+
+
 def stats(config: Config) -> None:
     """Print VeryfIT's tables and write them to stats.md and a CSV file each."""
-    source = Path(str(config.input))
-    files = files_of(source)
-    sets = {name: entries_of(path, name) for name, path in files.items()}
+    files, sets = read(Path(str(config.input)))
     tables = [datasheet.verdicts_table(sets), datasheet.orientations_table(sets), *datasheet.property_tables(sets)]
     tables.append(datasheet.lengths_table(sets))
     console = stdout_console()

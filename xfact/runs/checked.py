@@ -12,22 +12,20 @@ from xfact.errors import UserError
 from xfact.screen import say
 
 
-def check_files(config: Config) -> None:
-    """UserError or DataError for what the config's task would read and cannot: the files, and a local encoder."""
-    if config.task == "lm":
-        from xfact.lm.settings import check_files
+def check_train(config: Config) -> None:
+    """UserError or DataError for what a training would read and cannot: its files, and a local encoder."""
+    corpus = Corpus(config.data)
+    check_training(config, corpus)
+    asked_splits(config, corpus, tell=False)
 
-        check_files(config)
-    elif config.task == "train":
-        corpus = Corpus(config.data)
-        check_training(config, corpus)
-        asked_splits(config, corpus, tell=False)
-    elif config.task == "evaluate":
-        from xfact.runs.evaluate import run_of
 
-        run = run_of(config)[1]
-        check_snippets(run, config.named)
-        asked_splits(run, Corpus(run.data), tell=False)
+def check_evaluate(config: Config) -> None:
+    """The same of the run and the test sets of task=evaluate."""
+    from xfact.runs.evaluate import run_of
+
+    run = run_of(config)[1]
+    check_snippets(run, config.named)
+    asked_splits(run, Corpus(run.data), tell=False)
 
 
 def check_training(config: Config, corpus: Corpus) -> None:

@@ -11,21 +11,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-from xfact.config import Config, encoder_folder
+from xfact.config import Config, Fact, TrainerConfig, encoder_folder
 from xfact.data import politifact
 from xfact.data.corpus import Corpus
 from xfact.data.tsv import content_hash
 from xfact.targets import class_constant, code_version, constructor_arguments, is_own
 
 DIGITS = 10
-# Of trainer: what changes speed, or is recorded in the result.
-SPEED = {"accelerator", "devices", "nodes", "threads", "num_workers", "eval_batch_size", "progress"}
 SECTIONS = {"seed", "data", "augment", "evidence", "encoder", "optim", "trainer", "model", "split"}  # each by itself
-OTHERS = {
-    "task", "out", "checkpoint", "logger", "rerun", "debug", "preview", "run", "runs", "sweep", "a", "b", "definition",
-    "input", "output", "claim_column", "abstain", "lm", "builder", "provider", "retrieve", "passages", "fetch", "match",
-    "sufficiency", "unresolved", "given",
-}  # fmt: skip
+OTHERS = Config.keys(Fact.COMMAND, Fact.RECORDED)
 # Of an encoder's folder: no part of what transformers loads.
 NOT_LOADED = {".py", ".md", ".h5", ".msgpack", ".onnx", ".ot"}
 
@@ -61,7 +55,7 @@ def identity(config: Config, corpus: Corpus) -> dict[str, Any]:
         parts["optim"] = part("optim")
         size = config.trainer.devices * config.trainer.nodes
         parts |= {"world_size": size} if size > 1 else {}
-        parts["trainer"] = part("trainer", *SPEED)
+        parts["trainer"] = part("trainer", *TrainerConfig.keys(Fact.RECORDED))
     return parts
 
 

@@ -28,11 +28,7 @@ class State:
 
 
 def folder_of(config: Config) -> Path:
-    """Where the run of a config is, or would be."""
-    if config.task == "lm":
-        from xfact.lm import settings
-
-        return settings.folder_of(config)
+    """Where the run of a training is, or would be."""
     corpus = Corpus(config.data)
     return run_folder(config, corpus, run_hash(identity(config, corpus)))
 

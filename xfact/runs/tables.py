@@ -12,7 +12,7 @@ from rich.console import Console
 from xfact.config import Config
 from xfact.errors import UserError
 from xfact.evaluation.record import GroupScore, SplitScore
-from xfact.grid import Table, rich_table
+from xfact.grid import Cell, Table, rich_table
 from xfact.models.known import KNOWN
 from xfact.runs.result import Result, read_result
 from xfact.screen import console, say, warn_once
@@ -23,7 +23,7 @@ DEFINITION = "macro-F1 x 100 over the classes in gold or predictions (the paper'
 
 def print_scores(splits: dict[str, SplitScore], dev: SplitScore | None = None, out: Console | None = None) -> None:
     """One row a split: all three macro-F1 and accuracy, x 100; macro_f1 of the rows whose claim is not in train."""
-    rows = []
+    rows: list[list[Cell]] = []
     for name, score in _rows(splits, dev):
         fresh = score.not_in_train
         beside = "" if fresh is None else f"{100 * fresh.macro_f1:.1f} ({fresh.rows:,} rows)"
@@ -51,18 +51,21 @@ def print_run(folder: Path) -> None:
         from xfact.lm.tables import print_lm
 
         print_lm(result)
-        say(f"{folder}/: result.json, predictions/")
+        say(contents(folder))
         return
     say("")
     print_scores(result.splits, result.dev)
     if result.best is not None:
         say(f"best epoch {result.best.epoch + 1} of {result.epochs} by dev macro-F1")
-    say(
-        f"{result.seconds:.1f} s, {result.threads} threads, data {result.data}\n"
-        f"{folder}/: result.json, predictions/, model/" + (", curves.png" if (folder / "curves.png").exists() else "")
-    )
+    say(f"{result.seconds:.1f} s, {result.threads} threads, data {result.data}\n{contents(folder)}")
     for caveat in result.caveats:
         warn_once(caveat)
+
+
+def contents(folder: Path) -> str:
+    """What of a run's folder people look into."""
+    names = ("result.json", "predictions/", "model/", "curves.png")
+    return f"{folder}/: " + ", ".join(name for name in names if (folder / name).exists())
 
 
 def one_line(result: Result) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from xfact.config import Config, encoder_folder
+from xfact.config import Config, Fact, encoder_folder
 from xfact.data.corpus import EMBEDDED, Corpus, FileReport
 from xfact.data.evidence import test_source
 from xfact.environment import masked, put
@@ -31,12 +31,6 @@ from xfact.runs.states import changed_code
 from xfact.runs.threads import jobs_at_once
 from xfact.runs.words import this_command
 from xfact.screen import mute, name_job, say, warn
-
-# Of the command, not of the run.
-NOT_SAVED = {
-    "task", "out", "checkpoint", "rerun", "debug", "preview", "run", "runs", "sweep", "a", "b", "definition", "input",
-    "output", "claim_column", "abstain", "match", "sufficiency", "given", "unresolved",
-}  # fmt: skip
 
 ROOM = 64 * 1024  # bytes kept beside a run's result, so that a full disk leaves room for its last word
 
@@ -265,7 +259,7 @@ def lacking_splits(
 
 def to_save(config: Config) -> dict[str, Any]:
     """The config as a run's folder keeps it, with folders absolute."""
-    plain = put(config.model_dump(exclude=NOT_SAVED), config.unresolved)
+    plain = put(config.model_dump(exclude=Config.keys(Fact.COMMAND)), config.unresolved)
     folders = [("data", "source", config.data.source)] if config.data.source not in (*EMBEDDED, "hub") else []
     folders += [("augment", "source", config.augment.source)] if config.augment.source else []
     if config.encoder.name != "tiny" and encoder_folder(config.encoder.name):

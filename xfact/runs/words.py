@@ -5,7 +5,10 @@ import re
 import shlex
 from typing import Any
 
+from xfact.config import Config, paths
+
 COMMAND = "XFACT_COMMAND"  # of the job that this process is running, or that started it
+PATHS = paths(Config)
 ONCE = {"preview", "rerun", "debug"}  # not of a command that completes another
 
 
@@ -27,8 +30,6 @@ def key(word: str) -> str:
 
 def bare(word: str) -> str:
     """A word without the quotes that the command line put around a path, where it can do without."""
-    from xfact.cli import PATHS
-
     plain = word.replace("'", "")
     return plain if key(word) in PATHS and re.fullmatch(r"[\w.+]+=[\w./,-]+", plain) else word
 

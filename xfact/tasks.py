@@ -1,0 +1,81 @@
+"""What `task=` may name. The command line, sweeps, Slurm and previews read the entry, and know no task by its name.
+
+Functions are named as `package.module:function`, take the config, and are imported when they are called.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+from xfact.config import Config
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task: what does it, what is looked at before, and where its output goes."""
+
+    run: str  # returns the folder of a run, if it makes one
+    check: str | None = None  # UserError or DataError for what the task would read and cannot, said before a sweep
+    folder: str | None = None  # where the run of a config is, or would be; None for a task that makes none
+    output: Literal["file", "folder", "either"] = (
+        "file"  # what `output` names; a .tsv is a file, where it may be either
+    )
+    out: bool = False  # writes into `out`, where no `output` is given
+    sweeps: bool = True  # whether -m is of use
+    keys: tuple[str, ...] = ()  # of the config, that are there for this task alone
+    goes_on: str = "begins anew"  # the same command, after it was interrupted
+
+
+KEEPS = "goes on with the answers that it kept"
+TASKS = {
+    "train": Task(
+        "xfact.runs.train:train",
+        "xfact.runs.checked:check_train",
+        "xfact.runs.states:folder_of",
+        out=True,
+        goes_on="goes on from the last checkpoint",
+    ),
+    "lm": Task(
+        "xfact.lm.evaluate:evaluate",
+        "xfact.lm.settings:check_files",
+        "xfact.lm.settings:folder_of",
+        out=True,
+        keys=("lm",),
+        goes_on=KEEPS,
+    ),
+    "build": Task(
+        "xfact.corpus.build:build", "xfact.corpus.build:check", output="folder", keys=("builder",), goes_on=KEEPS
+    ),
+    "retrieve": Task(
+        "xfact.corpus.retrieve:retrieve", "xfact.corpus.retrieve:check", output="either", keys=("provider",),
+        goes_on=KEEPS,
+    ),
+    "evaluate": Task("xfact.runs.evaluate:evaluate", "xfact.runs.checked:check_evaluate"),
+    "predict": Task("xfact.predict:predict", "xfact.predict:check"),
+    "match": Task("xfact.match:match", "xfact.match:check"),
+    "sufficiency": Task("xfact.corpus.sufficiency:sufficiency", "xfact.corpus.sufficiency:check"),
+    "stats": Task("xfact.report.stats:stats", "xfact.report.stats:check", output="folder", out=True),
+    "audit": Task("xfact.report.audit:audit", "xfact.report.stats:check", output="folder"),
+    "report": Task("xfact.report.report:report", out=True),
+    "compare": Task("xfact.report.compare:compare", keys=("a", "b")),
+    "status": Task("xfact.report.status:status", sweeps=False),
+}  # fmt: skip
+
+
+def function(name: str) -> Callable[[Config], Any]:
+    """The function `package.module:function`."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def task_of(config: Config) -> Task:
+    """The task of a config."""
+    return TASKS[config.task]
+
+
+def folder_of(config: Config) -> Path | None:
+    """Where the run of a config is, or would be; None where its task makes none."""
+    name = task_of(config).folder
+    return None if name is None else function(name)(config)
