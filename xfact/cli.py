@@ -127,7 +127,7 @@ def quoted(word: str, sweep: bool) -> str:
         return word
     one = not sweep or key.lstrip("+") in WRITTEN or Path(value).expanduser().exists()
     values = [value] if one else value.split(",")
-    return f"{key}=" + ",".join(map(quoted_path, values))
+    return f"{key}=" + ",".join(one if one in ("null", "???") else quoted_path(one) for one in values)
 
 
 def quoted_path(path: str) -> str:

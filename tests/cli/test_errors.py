@@ -132,6 +132,7 @@ def test_a_comma_in_a_place_that_is_written_or_there_splits_nothing(tmp_path, mo
     assert quoted(f"data.source={name}", sweep=True) == f"data.source='{first}','{second}'"
     (tmp_path / name).mkdir(parents=True)
     assert quoted(f"data.source={name}", sweep=True) == f"data.source='{name}'"
+    assert quoted("builder.evidence=null,a b", sweep=True) == "builder.evidence=null,'a b'"
     assert quoted(f"data.source='{first}','{second}'", sweep=True) == f"data.source='{first}','{second}'"
 
 

@@ -71,7 +71,7 @@ def asked(words: tuple[str, ...], out: Path):
 
 @pytest.mark.parametrize("words", [("model=majority",), ("task=lm", "lm=xfact_dev", "lm.data=sample")])
 def test_a_run_in_progress_is_not_moved_by_rerun(tmp_path, words):
-    from xfact.runs.states import folder_of
+    from xfact.tasks import folder_of
 
     task, config = asked(words, tmp_path)
     folder = folder_of(config)
