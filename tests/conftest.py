@@ -11,6 +11,13 @@ if worker := os.environ.get("PYTEST_XDIST_WORKER"):
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
 
+# Files whose tests take longest or wait for Slurm: first, so that the short ones fill the end on every core.
+FIRST = ("test_slurm.py", "test_docs.py", "test_ddp.py", "test_resume.py", "test_loggers.py", "test_launchers.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
+
 
 @pytest.fixture(scope="session")
 def tiny_lm(tmp_path_factory):

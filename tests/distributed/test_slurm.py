@@ -85,7 +85,7 @@ def has_checkpoint(out: Path, seed: int) -> bool:
 def test_an_array_with_a_cancelled_and_a_late_job_is_completed_by_the_same_command(tmp_path):
     """Four jobs: one is cancelled, one hangs until Slurm warns of its time limit, saves then and is queued again."""
     succeed("-m", *SHORT, "seed=1,2,3,4", "out=whole", cwd=tmp_path)
-    words = ("-m", *SHORT, "seed=1,2,3,4", *SLURM, "hydra.launcher.time=2", "hydra.launcher.signal_delay_s=30")
+    words = ("-m", *SHORT, "seed=1,2,3,4", *SLURM, "hydra.launcher.time=2", "hydra.launcher.signal_delay_s=60")
     every = ("checkpoint.unit=step", "checkpoint.every=5")
     process = start(*words, *every, cwd=tmp_path)
     array = submitted(process)

@@ -166,10 +166,11 @@ def one_step(model: Verifier, data: Claims) -> dict[str, Tensor]:
     """The gradients of one real training step over all rows, in double precision."""
     seen = Gradients()
     off = ("enable_checkpointing", "enable_progress_bar", "enable_model_summary", "logger")
-    once = {"max_epochs": 1, "precision": "64-true", "callbacks": [seen]}
+    once = {"max_epochs": 1, "limit_val_batches": 0, "precision": "64-true", "callbacks": [seen]}
     trainer = Trainer(accelerator="cpu", **once, **dict.fromkeys(off, False))
     sampler = Shuffled(len(data), len(data), 1, seed=1)
-    trainer.fit(model.train(), DataLoader(data, sampler=sampler, batch_size=None))
+    loader = DataLoader(data, sampler=sampler, batch_size=None)
+    trainer.fit(model.train(), loader, loader)
     (gradients,) = seen.steps
     return gradients
 

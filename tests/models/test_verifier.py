@@ -109,7 +109,8 @@ def trained(
     seen = Seen()
     sampler = Shuffled(len(data), batch_size, accumulate, seed=7)
     loader = DataLoader(data, sampler=sampler, batch_size=None)
-    trainer(seen, accumulate_grad_batches=accumulate, max_epochs=epochs, **given).fit(model, loader)
+    given |= {"accumulate_grad_batches": accumulate, "max_epochs": epochs, "limit_val_batches": 0}
+    trainer(seen, **given).fit(model, loader, loader)
     return seen
 
 
@@ -309,7 +310,8 @@ def dropped_out_losses(cache: Path, seed: int, before: int, epochs: int = 2) -> 
     torch.rand(before)
     seen = Seen()
     rows = (np.arange(4), 4)
-    trainer(seen, max_epochs=epochs).fit(model, DataLoader(data, sampler=[rows, rows], batch_size=None))
+    loader = DataLoader(data, sampler=[rows, rows], batch_size=None)
+    trainer(seen, max_epochs=epochs, limit_val_batches=0).fit(model, loader, loader)
     return seen.losses
 
 

@@ -1,6 +1,7 @@
 """A run's identity: all that changes its result, and nothing that does not."""
 
 import pytest
+from pydantic.fields import FieldInfo
 from test_config import ALPHA1, CLAIM_ONLY, FIT, MAJORITY
 
 from xfact.config import Config, Fact, TrainerConfig, parse
@@ -71,6 +72,14 @@ def test_who_reads_snippets_is_told_by_the_layout(model):
     assert reads_snippets(config(model=model)) is (layout in ("claim+snippets", "pairs"))
 
 
+def another(key: str, field: FieldInfo) -> object:
+    """A value of the field's type that is not its default."""
+    kinds = str(field.annotation)
+    if "list" in kinds:
+        return ["rating_in_snippet"] if key == "exclude" else [f"other {key}"]
+    return 7 if field.annotation in (int, int | None) else 0.7 if "float" in kinds else f"other {key}"
+
+
 def test_every_key_is_in_the_identity_or_named_as_none():
     """A new key of these sections counts unless somebody says that it does not."""
     assert {*Config.model_fields} == SECTIONS | OTHERS | {"metadata", "metadata_fields", "missing"}
@@ -83,7 +92,8 @@ def test_every_key_is_in_the_identity_or_named_as_none():
     }
     for name, left_out in kinds.items():
         section = getattr(config(), name)
-        other = type(section).model_construct(**{key: f"other {key}" for key in type(section).model_fields})
+        fields = type(section).model_fields
+        other = type(section).model_construct(**{key: another(key, fields[key]) for key in fields})
         changed = config(model=ATTN_EA, metadata=True).model_copy(update={name: other})
         changed = changed.model_copy(update={"evidence": changed.evidence.model_copy(update={"source": "random"})})
         if name == "data":
