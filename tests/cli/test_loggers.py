@@ -42,8 +42,13 @@ def three(tmp_path_factory) -> Path:
     cwd = tmp_path_factory.mktemp("three")
     (cwd / "home").mkdir()
     (cwd / "work").mkdir()
-    words = ("seed=1,2,3", "trainer.max_epochs=3", "logger=[wandb,tensorboard]", "logger.wandb.tags=[a tag,b]")
-    done = succeed("-m", *SMOKE, *words, cwd=cwd / "work", HOME=str(cwd / "home"))
+    words = (
+        "seed=1,2,3",
+        "trainer.max_epochs=3",
+        "logger=[wandb,tensorboard]",
+        "logger.wandb.tags=[a tag,'${oc.env:PLACE}']",
+    )
+    done = succeed("-m", *SMOKE, *words, cwd=cwd / "work", HOME=str(cwd / "home"), PLACE="the second lab")
     assert "wandb:" not in done.stderr + done.stdout
     assert done.stderr.count("W&B: wandb sync /") == 3
     return cwd / "work"
@@ -59,8 +64,17 @@ def test_three_seeds_are_three_runs_of_one_group(three):
         assert one.path.is_relative_to(folder / "wandb")
         assert one.run.run_id.startswith(identity)
         assert one.run.display_name == f"claim_only-sample-tiny-seed{record(folder)['seed']}-{identity}"
-        assert (one.run.project, list(one.run.tags)) == ("xfact", ["a tag", "b"])
+        assert (one.run.project, list(one.run.tags)) == ("xfact", ["a tag", "the second lab"])
         assert one.exit_code == 0
+
+
+def test_a_tag_of_the_environment_is_shown_in_wandb_and_nowhere_else(three):
+    """A tag is there to be shown; what records the config has the variable's name."""
+    for folder in run_folders(three / "runs"):
+        assert of_run(folder).config["logger"]["wandb"]["tags"] == ["a tag", "${oc.env:PLACE}"]
+        saved = [path for path in folder.rglob("*") if path.suffix in (".yaml", ".json", ".jsonl", ".csv", ".md")]
+        assert saved
+        assert not [path for path in saved if "the second lab" in path.read_text(encoding="utf-8")]
 
 
 def test_the_summary_is_result_json_and_the_best_dev_score_the_maximum(three):

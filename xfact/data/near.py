@@ -6,7 +6,7 @@ k of them behind them, so they are among the first a - least(a) + k of the one s
 Only texts that share k of these, the rarest grams, are compared (prefix filter: Chaudhuri et al., ICDE 2006).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,8 @@ from xfact.data.normalise import normalised
 NEAR = 0.8  # on X-Fact's claims this joins rewordings; 0.7 joins claims that share a template too
 ROWS = 500  # of the first texts, held against all the others at once
 PAIRS = 100_000  # whose cosine is computed at once
+GRAMS = 4_000_000  # of these pairs
+PRODUCTS = 20_000_000  # of rare grams that rows of near_duplicates share with others, at once
 SHARED = 8  # k: more make fewer comparisons of longer prefixes
 ROUNDING = 1e-9
 
@@ -47,17 +49,16 @@ def near_pairs(first: Sequence[str], others: Sequence[str], threshold: float = N
     found = [Near(np.empty(0, int), np.empty(0, int), np.empty(0))]
     if len(others):
         other = grams(others)
-        rank = np.empty(other.shape[1], np.int32)
-        rank[np.argsort(other.getnnz(axis=0), kind="stable")] = np.arange(other.shape[1])
+        rank = ranks(other)
         rare = rarest(other, rank, threshold).T.tocsr()
         for start in range(0, len(first), ROWS):
             one = grams(first[start : start + ROWS])
-            shared = (rarest(one, rank, threshold) @ rare).tocoo()
-            enough = shared.data >= np.minimum(SHARED, least(one, threshold))[shared.row]
-            rows, columns = shared.row[enough], shared.col[enough]
-            order = np.lexsort((columns, rows))
-            near = compared(one, other, rows[order], columns[order], threshold)
-            found += [Near(rows + start, columns, cosine) for rows, columns, cosine in near]
+            rows, columns = candidates(rarest(one, rank, threshold), rare, least(one, threshold))
+            while len(rows):
+                part = fitting(one, other, rows, columns)
+                near = compared(one, other, rows[:part], columns[:part], threshold)
+                found.append(near._replace(first=near.first + start))
+                rows, columns = rows[part:], columns[part:]
     return Near(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
 
 
@@ -69,12 +70,78 @@ def near_duplicates(claims: Sequence[str], threshold: float = NEAR) -> np.ndarra
     if not len(claims):
         raise ValueError("no claims to group")
     texts, text = np.unique(np.array([normalised(claim) for claim in claims], dtype=object), return_inverse=True)
-    near = near_pairs(texts.tolist(), texts.tolist(), threshold)
-    shape = (len(texts), len(texts))
-    graph = sparse.coo_matrix((np.ones(len(near.first), bool), (near.first, near.other)), shape)
-    _, component = connected_components(graph, directed=False)
+    component = chained(grams(texts), threshold)
     _, first, group = np.unique(component[text], return_index=True, return_inverse=True)
     return first.argsort().argsort()[group]
+
+
+def chained(sets: sparse.csr_matrix, threshold: float) -> np.ndarray:
+    """Component of each set in the graph of near sets, [sets].
+
+    Sets that are in one component already are not compared: of many texts on one template the first find the others,
+    which are then held against the texts of other components alone.
+    """
+    component = waiting = np.arange(sets.shape[0])
+    prefixes, smallest = rarest(sets, ranks(sets), threshold), least(sets, threshold)
+    while len(waiting):
+        size = np.bincount(component[waiting])
+        alike = component[waiting] == size.argmax() if size.max() > ROWS else np.zeros(len(waiting), bool)
+        rows = waiting[alike] if alike.any() else waiting[: len(waiting) // 4 + ROWS]
+        others = waiting[~alike]
+        rare = prefixes[others].T.tocsr()
+        products = np.cumsum(prefixes[rows] @ np.diff(rare.indptr))
+        done = 0
+        while done < len(rows) and np.bincount(component[waiting]).max() <= max(ROWS, 2 * size.max()):
+            spent = products[done - 1] if done else 0
+            end = min(done + ROWS, max(done + 1, int(np.searchsorted(products, spent + PRODUCTS))))
+            block = rows[done:end]
+            one, other = candidates(prefixes[block], rare, smallest[block])
+            component = joined(component, sets, block[one], others[other], threshold)
+            done = end
+        waiting = np.setdiff1d(waiting, rows[:done], assume_unique=True)
+    return component
+
+
+def joined(
+    component: np.ndarray, sets: sparse.csr_matrix, first: np.ndarray, second: np.ndarray, threshold: float
+) -> np.ndarray:
+    """The components with those of near sets among these pairs made one."""
+    shape = (len(component), len(component))
+    while len(first):
+        apart = component[first] != component[second]
+        first, second = first[apart], second[apart]
+        part = fitting(sets, sets, first, second)
+        near = compared(sets, sets, first[:part], second[:part], threshold)
+        first, second = first[part:], second[part:]
+        if len(near.first):
+            ends = (component[near.first], component[near.other])
+            graph = sparse.coo_matrix((np.ones(len(near.first), bool), ends), shape)
+            component = connected_components(graph, directed=False)[1][component]
+    return component
+
+
+def ranks(sets: sparse.csr_matrix) -> np.ndarray:
+    """Place of each gram, the rarest first."""
+    rank = np.empty(sets.shape[1], np.int32)
+    rank[np.argsort(sets.getnnz(axis=0), kind="stable")] = np.arange(sets.shape[1])
+    return rank
+
+
+def candidates(
+    prefixes: sparse.csr_matrix, rare: sparse.csr_matrix, smallest: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns that may be near, in order: they share SHARED of their rarest grams, or all they need to."""
+    shared = (prefixes @ rare).tocoo()
+    enough = shared.data >= np.minimum(SHARED, smallest)[shared.row]
+    rows, columns = shared.row[enough], shared.col[enough]
+    order = np.lexsort((columns, rows))
+    return rows[order], columns[order]
+
+
+def fitting(one: sparse.csr_matrix, other: sparse.csr_matrix, first: np.ndarray, second: np.ndarray) -> int:
+    """How many of the first pairs are compared at once: at least one, at most PAIRS, of about GRAMS grams."""
+    held = np.diff(one.indptr)[first[:PAIRS]].astype(np.int64) + np.diff(other.indptr)[second[:PAIRS]]
+    return max(1, int(np.searchsorted(np.cumsum(held), GRAMS)))
 
 
 def least(sets: sparse.csr_matrix, threshold: float) -> np.ndarray:
@@ -96,15 +163,13 @@ def rarest(sets: sparse.csr_matrix, rank: np.ndarray, threshold: float) -> spars
 
 def compared(
     one: sparse.csr_matrix, other: sparse.csr_matrix, first: np.ndarray, second: np.ndarray, threshold: float
-) -> Iterator[Near]:
+) -> Near:
     """Of these pairs those that are near."""
     size, size_other = np.diff(one.indptr), np.diff(other.indptr)
     smaller = np.minimum(size[first], size_other[second])
     possible = smaller >= threshold**2 * np.maximum(size[first], size_other[second]) - ROUNDING
-    first, second = first[possible], second[possible]
-    for start in range(0, len(first), PAIRS):
-        rows, columns = first[start : start + PAIRS], second[start : start + PAIRS]
-        shared = np.asarray(one[rows].multiply(other[columns]).sum(axis=1)).ravel()
-        cosine = shared / np.sqrt(size[rows] * size_other[columns].astype(float))
-        near = cosine >= threshold
-        yield Near(rows[near], columns[near], cosine[near])
+    rows, columns = first[possible], second[possible]
+    shared = np.asarray(one[rows].multiply(other[columns]).sum(axis=1)).ravel()
+    cosine = shared / np.sqrt(size[rows] * size_other[columns].astype(float))
+    near = cosine >= threshold
+    return Near(rows[near], columns[near], cosine[near])
