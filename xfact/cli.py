@@ -12,7 +12,6 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from xfact.config import Config, Fact, parse, paths
+from xfact.config import PATHS, Config, Fact, parse
 from xfact.environment import SHARED, composed, masked
 from xfact.errors import UserError, first_line, line
 from xfact.files import check_writable
@@ -33,7 +32,6 @@ from xfact.runs.signals import MAIN, Interrupted, begin_job, is_worker, leave_if
 from xfact.screen import printable
 from xfact.tasks import TASKS, Task, function
 
-PATHS = paths(Config)  # dotted key -> whether it is a list
 # Keys that are there only with another word, and that word.
 GIVEN_BY = {"experiments": "is added, to a sweep: -m +experiments=..."}
 GIVEN_BY |= {key: f"is for task={name}" for name, task in TASKS.items() for key in task.keys}
@@ -232,11 +230,7 @@ def perform(config: Config) -> dict[str, Any]:
 
 def check_run(place: Path) -> None:
     """UserError for a pattern or a folder of runs in the place of one."""
-    runs = (
-        [path.parent for path in chain(*(place.glob(f"{depth}config.yaml") for depth in ("", "*/", "*/*/")))]
-        if place.is_dir()
-        else []
-    )
+    runs = [path.parent for below in ("", "*/", "*/*/") for path in place.glob(f"{below}config.yaml")]
     if not place.exists():
         runs = [Path(name) for name in glob.glob(str(place)) if Path(name).is_dir()]  # noqa: PTH207 # from any root
     if runs and place not in runs:

@@ -23,6 +23,7 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
+from pydantic.fields import FieldInfo
 
 from xfact.environment import Expressions, put, resolved
 from xfact.errors import UserError
@@ -111,15 +112,7 @@ class Section(BaseModel):
     @classmethod
     def keys(cls, *facts: Fact) -> set[str]:
         """The section's own keys of which one of the facts is true."""
-        return {
-            name
-            for name, field in cls.model_fields.items()
-            if any(
-                fact in facts
-                for part in (field, *_parts(field.annotation))
-                for fact in getattr(part, "metadata", getattr(part, "__metadata__", ()))
-            )
-        }
+        return {name for name, field in cls.model_fields.items() if not set(facts).isdisjoint(_facts(field))}
 
 
 class DataConfig(Section):
@@ -192,9 +185,8 @@ class TrainerConfig(Section):
     devices: Annotated[int, Fact.RECORDED] = Field(1, ge=1, strict=True)  # processes on this machine, one a GPU
     nodes: Annotated[int, Fact.RECORDED] = Field(1, ge=1, strict=True)
     precision: Precision = "32-true"
-    threads: Annotated[int | None, Fact.RECORDED] = Field(
-        None, ge=1, strict=True
-    )  # default: the cores that this process may use
+    # Default: the cores that this process may use.
+    threads: Annotated[int | None, Fact.RECORDED] = Field(None, ge=1, strict=True)
     num_workers: Annotated[int, Fact.RECORDED] = Field(0, ge=0, strict=True)
     eval_batch_size: Annotated[int, Fact.RECORDED] = Field(32, ge=1, strict=True)
     progress: Annotated[bool, Fact.RECORDED] = True
@@ -322,6 +314,9 @@ class XfactBuilder(Section):
     languages: PathText | None = None
 
 
+Builder = Annotated[VeryfitBuilder | XfactBuilder, Field(discriminator="name")]
+
+
 class ProviderConfig(Section):
     """What gives evidence for claims (task=retrieve): a search API, or BM25 over a folder of documents."""
 
@@ -424,9 +419,7 @@ class Config(Section):
     claim_column: Annotated[str, Fact.COMMAND] = "claim"  # the name of the claims' column in input
     abstain: Annotated[float | None, Fact.COMMAND] = Field(None, gt=0, le=1)
     lm: Annotated[LmConfig | None, Fact.RECORDED] = None
-    builder: Annotated[Annotated[VeryfitBuilder | XfactBuilder, Field(discriminator="name")] | None, Fact.COMMAND] = (
-        None
-    )
+    builder: Annotated[Builder | None, Fact.COMMAND] = None
     provider: Annotated[ProviderConfig | None, Fact.COMMAND] = None
     retrieve: Annotated[RetrieveConfig, Fact.COMMAND] = RetrieveConfig()
     passages: Annotated[PassagesConfig, Fact.COMMAND] = PassagesConfig()
@@ -434,9 +427,7 @@ class Config(Section):
     match: Annotated[MatchConfig, Fact.COMMAND] = MatchConfig()
     sufficiency: Annotated[SufficiencyConfig, Fact.COMMAND] = SufficiencyConfig()
     unresolved: Annotated[Expressions, Fact.COMMAND] = []  # what the environment gave
-    given: Annotated[
-        list[str], Fact.COMMAND
-    ] = []  # keys that the user set on the command line; of the command, not of the run
+    given: Annotated[list[str], Fact.COMMAND] = []  # keys that the user set on the command line
 
     def frozen(self) -> dict[str, Any]:
         """This config for a file of another process of the command, without the values of the environment."""
@@ -555,6 +546,12 @@ def _parts(annotation: Any) -> list[Any]:
     return [annotation, *(part for inner in get_args(annotation) for part in _parts(inner))]
 
 
+def _facts(field: FieldInfo) -> list[Fact]:
+    """What the annotation of a field says: pydantic keeps the outermost of it in the field's metadata."""
+    inner = [each for part in _parts(field.annotation) for each in getattr(part, "__metadata__", ())]
+    return [each for each in (*field.metadata, *inner) if isinstance(each, Fact)]
+
+
 def paths(section: type[Section], before: str = "") -> dict[str, bool]:
     """Every dotted key below a section that is a path, and whether it is a list of them."""
     found: dict[str, bool] = {}
@@ -562,9 +559,12 @@ def paths(section: type[Section], before: str = "") -> dict[str, bool]:
         parts = _parts(field.annotation)
         for inner in (part for part in parts if isinstance(part, type) and issubclass(part, Section)):
             found |= paths(inner, f"{before}{name}.")
-        if name in section.keys(Fact.PATH):
+        if Fact.PATH in _facts(field):
             found[f"{before}{name}"] = any(get_origin(part) is list for part in parts)
     return found
+
+
+PATHS = paths(Config)  # dotted key -> whether it is a list of them
 
 
 def _names(section: Any) -> tuple[str, ...]:

@@ -70,12 +70,7 @@ def function(name: str) -> Callable[[Config], Any]:
     return getattr(import_module(module), attribute)
 
 
-def task_of(config: Config) -> Task:
-    """The task of a config."""
-    return TASKS[config.task]
-
-
 def folder_of(config: Config) -> Path | None:
     """Where the run of a config is, or would be; None where its task makes none."""
-    name = task_of(config).folder
+    name = TASKS[config.task].folder
     return None if name is None else function(name)(config)

@@ -35,6 +35,16 @@ class Job:
 
 def check(config: Config) -> None:
     """UserError or DataError for what is missing, the claims, the documents, or a place that cannot be written."""
+    folder = provider_of(config).folder
+    corpus, outputs = places(config)
+    for file in outputs:
+        list(corpus.rows(file, Counter()))
+    if folder:
+        files_of(Path(folder), Counter())
+
+
+def provider_of(config: Config) -> ProviderConfig:
+    """The provider; UserError if something is missing."""
     if config.provider is None or not config.input or not config.output or config.output == "-":
         raise UserError("task=retrieve: provider=..., input=... and a file or folder as output=... are needed")
     try:
@@ -42,22 +52,17 @@ def check(config: Config) -> None:
         import trafilatura  # noqa: F401
     except ModuleNotFoundError as error:
         raise UserError(f"task=retrieve needs the extra corpus: pip install 'xfact[corpus]' ({error})") from None
-    corpus, outputs = places(config)
-    for file in outputs:
-        list(corpus.rows(file, Counter()))
-    if config.provider.folder:
-        files_of(Path(config.provider.folder), Counter())
+    return config.provider
 
 
 def retrieve(config: Config) -> None:
     """Find evidence for the claims of `input`, write `output`, and say what happened."""
-    check(config)
-    assert config.provider is not None
+    provider = provider_of(config)
     start = time.perf_counter()
     corpus, outputs = places(config)
     jobs = [Job(corpus.read_or_fail(file, "input")[0], output) for file, output in outputs.items()]
-    asked = max(config.provider.asked, config.retrieve.k)
-    evidence = asyncio.run(find(config, config.provider.model_copy(update={"asked": asked}), jobs))
+    asked = max(provider.asked, config.retrieve.k)
+    evidence = asyncio.run(find(config, provider.model_copy(update={"asked": asked}), jobs))
     for job in jobs:
         write(job)
     show(jobs, evidence, time.perf_counter() - start)

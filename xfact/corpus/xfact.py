@@ -19,13 +19,12 @@ from xfact.corpus.near import near_in_meaning
 from xfact.corpus.online import is_address
 from xfact.corpus.ratings import RatingMaps, faults
 from xfact.corpus.record import MISSING, Record, row_of
-from xfact.corpus.reviews import Review, check_kept, list_csv, read_answers
+from xfact.corpus.reviews import Answers, Review, check_kept, list_csv, read_answers
 from xfact.corpus.splits import assign, pool_of_split, pools_of
 from xfact.corpus.step import Step
 from xfact.corpus.xfact_steps import LANGUAGES, RATINGS
 from xfact.data.near import near_duplicates
 from xfact.data.normalise import normalised
-from xfact.data.tokens import check_encoder
 from xfact.data.tsv import read_tsv, tsv_text
 from xfact.errors import DataError, UserError
 from xfact.files import write_or_remove
@@ -82,21 +81,15 @@ def build_xfact(config: Config, builder: XfactBuilder) -> None:
         raise DataError(f"input={source}: no claim is left; {folder}/removed says why")
 
 
-def read(builder: XfactBuilder) -> None:
-    """DataError or UserError for a file beside the reviews that cannot be read."""
-    for form in (LANGUAGES, RATINGS):
-        read_answers(form, getattr(builder, form.option))
-    earlier(builder.previous)
-    evidence_of(builder.evidence)
-    if builder.near_encoder:
-        check_encoder(builder.near_encoder)
+def read(builder: XfactBuilder) -> tuple[list[Answers], tuple[list[Record], dict[str, str]], dict[str, Claim] | None]:
+    """What stands beside the reviews: a person's answers on languages and ratings, an earlier build, evidence."""
+    answers = [read_answers(form, getattr(builder, form.option)) for form in (LANGUAGES, RATINGS)]
+    return answers, earlier(builder.previous), evidence_of(builder.evidence)
 
 
 def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig, cache: Path) -> Built:
     """The reviews through every step."""
-    languages, ratings = (read_answers(form, getattr(builder, form.option)) for form in (LANGUAGES, RATINGS))
-    old_rows, old_splits = earlier(builder.previous)
-    searched = evidence_of(builder.evidence)
+    (languages, ratings), (old_rows, old_splits), searched = read(builder)
     embedder = encoder_of(builder.near_encoder)
     crawl, steps = Crawl(), []
 

@@ -112,17 +112,16 @@ def code_version() -> str:
 @cache
 def commit() -> str | None:
     """The commit of the checkout that the package is in, if git tracks it there."""
-    found = None
-    for words in (
-        ["ls-files", "--error-unmatch", "config.py"],
-        ["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
-    ):
-        try:
-            done = subprocess.run(["git", *words], cwd=PACKAGE, capture_output=True, text=True, timeout=30, check=True)
-        except (OSError, subprocess.SubprocessError):
-            return None
-        found = done.stdout.strip()
-    return found
+
+    def said(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=PACKAGE, capture_output=True, text=True, timeout=30, check=True)
+        return done.stdout.strip()
+
+    try:
+        said("ls-files", "--error-unmatch", "config.py")
+        return said("describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
 def versions(data: dict[str, str]) -> Versions:

@@ -5,10 +5,9 @@ import re
 import shlex
 from typing import Any
 
-from xfact.config import Config, paths
+from xfact.config import PATHS
 
 COMMAND = "XFACT_COMMAND"  # of the job that this process is running, or that started it
-PATHS = paths(Config)
 ONCE = {"preview", "rerun", "debug"}  # not of a command that completes another
 
 
