@@ -5,7 +5,7 @@ import sys
 import hydra
 from omegaconf import DictConfig
 
-from xfact.cli import main, run_job
+from xfact.launch.cli import main, run_job
 
 
 @hydra.main(version_base="1.3", config_path="conf", config_name="config")

@@ -28,7 +28,7 @@ from lightning_fabric.utilities import move_data_to_device
 from omegaconf import OmegaConf
 from transformers import BertConfig, BertModel, XLMRobertaConfig, XLMRobertaModel
 
-import xfact.cli  # noqa: F401 # its resolver
+import xfact.launch.compose  # noqa: F401 # its resolver
 from benchmarks.arithmetic import Shape
 from benchmarks.throughput import LENGTH, Data
 from xfact.config import OptimConfig, parse

@@ -1,4 +1,4 @@
-"""`hydra/launcher=slurm`: Hydra looks for launchers only in packages of this name; the work is in xfact/slurm.py."""
+"""`hydra/launcher=slurm`: Hydra looks for launchers in packages of this name alone; the work is in launch/slurm.py."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ class SlurmLauncher(Launcher):
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Run these jobs; how they ended is noted for the sweep's last screen, not returned."""
-        from xfact.slurm import launch
+        from xfact.launch.slurm import launch
 
         launch(self.config, range(initial_job_idx, initial_job_idx + len(job_overrides)))
         return []

@@ -5,7 +5,7 @@ from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
-from xfact import cli
+from xfact.launch import cli
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pandas as pd
 
 from xfact.claims_io import Row, check_output, read_claims, write_table
 from xfact.config import Config
+from xfact.runs.folder import RunFolder
 from xfact.schema import COLUMNS
 from xfact.screen import say, warn
 
@@ -20,7 +21,7 @@ def check(config: Config) -> None:
     check_output(config.output or "-")
     if config.input != "-":
         read_claims(str(config.input), sys.stdin.buffer, config.claim_column)
-    read_card(Path(str(config.run)) / "model")
+    read_card(RunFolder(Path(str(config.run))).model)
 
 
 def predict(config: Config) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from xfact.config import Config
 from xfact.errors import UserError
 from xfact.files import temporary, temporary_folder
+from xfact.runs.folder import RunFolder, cache_folder
 from xfact.schema import Claim
 from xfact.screen import say
 
@@ -23,7 +24,7 @@ Ranker = Callable[[int], np.ndarray]  # number of a claim -> scores of all fact-
 
 def rankers_of(config: Config, claims: list[Claim], checks: list[Claim]) -> dict[str, Ranker]:
     """Those that match.by names."""
-    cache = Path(config.out).absolute() / ".cache" / "match"
+    cache = cache_folder(config.out, "match")
     embedder = None if config.match.by == "bm25" else loaded(config)
     rankers = {}
     if config.match.by != "encoder":
@@ -55,7 +56,7 @@ def loaded(config: Config) -> "Embedder":
     prepare(config.seed, config.trainer.threads)
     if not config.run:
         return new_embedder(config.encoder.name, config.encoder.pooling)
-    place = Path(config.run) / "model"
+    place = RunFolder(Path(config.run)).model
     card = store.read_card(place)
     tokeniser = store.tokeniser(place, card)
     if tokeniser is None:

@@ -11,7 +11,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 from omegaconf.errors import MissingMandatoryValue
 
-import xfact.cli  # noqa: F401 # its resolver
+import xfact.launch.compose  # noqa: F401 # its resolver
 from xfact.config import (
     Config,
     CsvConfig,
@@ -25,8 +25,8 @@ from xfact.config import (
     parse,
 )
 from xfact.data.corpus import Corpus
+from xfact.launch.compose import axes
 from xfact.runs.identity import identity, run_folder, run_hash
-from xfact.sweep import axes
 
 
 def config(*words: str) -> Config:

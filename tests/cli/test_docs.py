@@ -17,9 +17,9 @@ from corpus.factchecks import claims as factchecks
 from corpus.factchecks import write_pages
 from corpus.invented import export_rows, write
 
-from xfact.cli import known_keys
 from xfact.config import Config, DataConfig
 from xfact.data.corpus import Corpus
+from xfact.launch.messages import known_keys
 from xfact.lm.veryfit import INVENTED
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -9,8 +9,10 @@ import pytest
 from cli.conftest import ROOT, command, quick, succeed
 from cli.test_compose import config
 
-from xfact.cli import main, perform, quoted
 from xfact.errors import UserError
+from xfact.launch.cli import main
+from xfact.launch.perform import perform
+from xfact.launch.words import quoted
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from cli.conftest import ROOT, quick, succeed
 from cli.test_compose import config
 
 from xfact.config import DataConfig, EncoderConfig, EvidenceConfig, OptimConfig, TrainerConfig
+from xfact.launch.tasks import folder_of
 from xfact.targets import constructor_arguments
-from xfact.tasks import folder_of
 
 GOLDEN = Path(__file__).with_name("golden")
 

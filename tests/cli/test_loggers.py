@@ -11,11 +11,11 @@ from cli.conftest import quick, run_folders, succeed
 from cli.offline_wandb import Offline, offline_runs
 from cli.test_resume import WORDS, stop_at
 
-from xfact.cli import checked
 from xfact.config import Config, LoggerConfig, TensorboardConfig
 from xfact.errors import UserError
+from xfact.launch.compose import checked
+from xfact.launch.tasks import TASKS
 from xfact.runs.loggers import NAME, check_loggers, run_name
-from xfact.tasks import TASKS
 
 SMOKE = ("preset=smoke", "model=claim_only", "split=[alpha1,alpha3]", "trainer.threads=1")
 FIGURES = ("macro_f1", "macro_f1_gold", "macro_f1_7", "accuracy")
@@ -293,6 +293,6 @@ def test_tensorboard_that_is_absent_is_a_line_before_any_work(monkeypatch, task)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     check_loggers(LoggerConfig())
     config = Config(task=task, model={"name": "x"}, split={}, logger=LoggerConfig(tensorboard=TensorboardConfig()))
-    monkeypatch.setattr("xfact.cli.parse", lambda plain: config)
+    monkeypatch.setattr("xfact.launch.compose.parse", lambda plain: config)
     with pytest.raises(UserError, match=r"pip install 'xfact\[tensorboard\]'"):
         checked({}, [])

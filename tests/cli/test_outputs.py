@@ -3,8 +3,8 @@
 import pytest
 from cli.test_compose import config
 
-from xfact.cli import perform
 from xfact.errors import UserError
+from xfact.launch.perform import perform
 
 NOWHERE = "/dev/null/x"
 

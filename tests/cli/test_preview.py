@@ -16,9 +16,9 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.types import RunMode
 from omegaconf import OmegaConf
 
-import xfact.cli  # noqa: F401 # its resolver
-from xfact.runs.lock import lock_path
-from xfact.sweep import axes, jobs
+import xfact.launch.compose  # noqa: F401 # its resolver
+from xfact.launch.compose import axes, composed_jobs
+from xfact.runs.folder import RunFolder
 
 WORDS = ("preset=smoke", "model=majority")
 
@@ -103,7 +103,7 @@ def test_each_state_is_told_with_its_reason(tmp_path):
     change(folders[4], status="running")
     change(folders[5], status="running")
     change(folders[6], format=2)
-    with lock_path(folders[5]).open() as lock:
+    with RunFolder(folders[5]).lock.open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         said = lines("-m", *WORDS, "seed=1,2,3,4,5,6,7", "preview=true", cwd=tmp_path)
         shown = lines("task=status", "runs=runs", cwd=tmp_path)
@@ -218,7 +218,7 @@ def test_jobs_are_composed_as_hydra_composes_them(monkeypatch):
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
         loader = GlobalHydra.instance().config_loader()
         whole = loader.load_configuration("config", words, run_mode=RunMode.MULTIRUN)
-        found = list(jobs(whole))
+        found = list(composed_jobs(whole))
         expected = [
             OmegaConf.to_container(compose("config", combination), resolve=True)
             for combination in itertools.product(*axes(whole, words))

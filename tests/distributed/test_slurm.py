@@ -17,8 +17,8 @@ import pytest
 from cli.conftest import RUN, environment, quick, run_folders, start, succeed
 from cli.test_resume import SHORT, assert_same, record
 
+from xfact.launch.slurm import queue
 from xfact.runs.resume import found
-from xfact.slurm import queue
 
 SLURM = ("hydra/launcher=slurm",)
 DDP = ("trainer=ddp", "trainer.accelerator=cpu", "trainer.threads=1")

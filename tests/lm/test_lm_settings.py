@@ -5,7 +5,8 @@ import pytest
 from xfact.config import Config, LmConfig
 from xfact.lm.evaluate import evaluate
 from xfact.lm.settings import asked, folder_of
-from xfact.runs.lock import Elsewhere, lock_path, only_one
+from xfact.runs.folder import RunFolder
+from xfact.runs.lock import Elsewhere, only_one
 
 API = {"backend": "api-completions", "base_url": "http://one/v1/completions", "tokenizer": "gpt2"}
 
@@ -63,7 +64,7 @@ def test_a_run_in_progress_is_not_moved_by_a_rerun(tmp_path):
     config = Config(**words, lm=lm(data="invented").model_dump())
     folder = folder_of(config)
     folder.mkdir(parents=True)
-    with only_one(lock_path(folder)), pytest.raises(Elsewhere, match="left to it"):
+    with only_one(RunFolder(folder).lock), pytest.raises(Elsewhere, match="left to it"):
         evaluate(config)
     assert folder.is_dir()
     assert not (tmp_path / ".kept").exists()

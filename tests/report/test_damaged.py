@@ -5,8 +5,8 @@ import pytest
 from runs.test_result import result
 from runs.test_tables import score
 
+from xfact.launch.status import last_sweep
 from xfact.report.runs import finished
-from xfact.report.status import last_sweep
 from xfact.runs.result import write_result
 
 

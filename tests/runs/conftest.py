@@ -8,8 +8,8 @@ import torch
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from xfact.cli import checked
 from xfact.config import Config
+from xfact.launch.compose import checked
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("trainer.max_epochs=2", "trainer.threads=1", "trainer.progress=false", "trainer.accelerator=cpu")

@@ -15,7 +15,8 @@ from xfact.errors import Failure, UserError
 from xfact.runs import train as runs
 from xfact.runs.checkpoints import Checkpoints, write
 from xfact.runs.evaluate import evaluate, with_changes
-from xfact.runs.lock import Elsewhere, lock_path, only_one
+from xfact.runs.folder import RunFolder
+from xfact.runs.lock import Elsewhere, only_one
 from xfact.runs.metrics import MetricsFile
 from xfact.runs.result import read_result
 from xfact.runs.train import recorded, train
@@ -71,13 +72,13 @@ def asked(words: tuple[str, ...], out: Path):
 
 @pytest.mark.parametrize("words", [("model=majority",), ("task=lm", "lm=xfact_dev", "lm.data=sample")])
 def test_a_run_in_progress_is_not_moved_by_rerun(tmp_path, words):
-    from xfact.tasks import folder_of
+    from xfact.launch.tasks import folder_of
 
     task, config = asked(words, tmp_path)
     folder = folder_of(config)
     folder.mkdir(parents=True)
     (folder / "result.json").write_text("{}")
-    with only_one(lock_path(folder)), pytest.raises(Elsewhere, match=r"is being run by process \d+ on "):
+    with only_one(RunFolder(folder).lock), pytest.raises(Elsewhere, match=r"is being run by process \d+ on "):
         task(config)
     assert (folder / "result.json").read_text() == "{}"
     assert not (tmp_path / ".kept").exists()

@@ -18,6 +18,7 @@ from xfact.data.tsv import tsv_text
 from xfact.errors import UserError
 from xfact.files import temporary
 from xfact.progress import bars
+from xfact.runs.folder import cache_folder
 from xfact.schema import OFFICIAL, SNIPPETS, Claim
 from xfact.screen import say, warn
 
@@ -99,7 +100,7 @@ async def find(config: Config, provider: ProviderConfig, jobs: list[Job]) -> Evi
     from xfact.corpus.pages import Pages
     from xfact.corpus.passages import overlap, scorer
 
-    cache = Path(config.out) / ".cache" / "retrieve"
+    cache = cache_folder(config.out, "retrieve")
     reads = provider.name == "bm25" or config.retrieve.pages
     if config.is_given("passages") and not reads:
         warn("passages: of no effect without retrieve.pages=true")

@@ -29,6 +29,7 @@ from xfact.data.tsv import read_tsv, tsv_text
 from xfact.errors import DataError, UserError
 from xfact.files import write_or_remove
 from xfact.grid import Cell, Table, csv_text
+from xfact.runs.folder import cache_folder
 from xfact.schema import OFFICIAL, Claim
 from xfact.screen import say, warn
 
@@ -66,7 +67,7 @@ class Built:
 def build_xfact(config: Config, builder: XfactBuilder) -> None:
     """Write the five splits, what was left out, the lists for a person, and the datasheet."""
     source, folder = str(config.input), Path(str(config.output))
-    cache = Path(config.out) / ".cache" / "build"
+    cache = cache_folder(config.out, "build")
     built = run_steps(source, builder, config.seed, config.fetch, cache)
     for found in built.reviews:
         check_kept(folder / "review" / found.form.file, found)

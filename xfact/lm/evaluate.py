@@ -21,9 +21,10 @@ from xfact.lm.contamination import overlaps
 from xfact.lm.datasets import veryfit_items
 from xfact.lm.samples import check_answered, predictions
 from xfact.lm.tasks import FOLDER
+from xfact.runs.folder import RunFolder, cache_folder
 from xfact.runs.identity import run_hash
 from xfact.runs.identity import settings as flat
-from xfact.runs.lock import lock_path, only_one
+from xfact.runs.lock import only_one
 from xfact.runs.result import Result, read_result, versions
 from xfact.runs.signals import Stop
 from xfact.runs.threads import jobs_at_once, use_threads
@@ -44,9 +45,9 @@ def evaluate(config: Config) -> Path:
         os.environ["TQDM_DISABLE"] = "1"  # read when a library first imports tqdm
     if jobs_at_once() > 1:
         name_job(folder.name)
-    with only_one(lock_path(folder)), Stop():
+    with only_one(RunFolder(folder).lock), Stop():
         if config.rerun:
-            keep_aside(folder, Path(config.out).absolute())
+            keep_aside(RunFolder(folder))
         result = read_result(folder)
         if result is not None and result.status == "finished":
             say(f"finished already: {folder}")
@@ -75,7 +76,7 @@ def run(config: Config, lm: LmConfig, folder: Path) -> Result:
         samples, result.lm = ask(config, lm, folder, result)
         table = predictions(lm, samples, facts)
         check_answered(lm, table["unanswered"].tolist())
-        write_predictions(table, folder / "predictions" / f"{lm.subset}.parquet")
+        write_predictions(table, RunFolder(folder).predictions(lm.subset))
         score(lm, table, result)
         result.status = "finished"
         loggers.scores(result)
@@ -179,7 +180,7 @@ def ask(config: Config, lm: LmConfig, folder: Path, result: Result) -> tuple[lis
     result.precision, result.device = str(getattr(model, "precision", result.precision)), str(model.device or "api")
     # Chat templates and settings are part of each request.
     key = run_hash(settings.asked(lm) | {"dtype": result.precision})
-    kept = Kept(folder.parents[1] / ".cache" / "lm" / f"{key}.sqlite")
+    kept = Kept(cache_folder(config.out, "lm") / f"{key}.sqlite")
     counter = remember(model, kept, quiet(config), config.rerun)
     start = time.perf_counter()
     try:

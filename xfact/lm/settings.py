@@ -1,7 +1,6 @@
 """What is asked of a language model, before anything heavy is imported: checks, the run's identity and its folder."""
 
 import hashlib
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from xfact.errors import UserError
 from xfact.lm import veryfit
 from xfact.lm.datasets import veryfit_items, veryfit_prompt, xfact_corpus
 from xfact.lm.prompts import Prompt, read_prompt
+from xfact.runs.folder import RunFolder
 from xfact.runs.identity import run_hash
 from xfact.schema import OFFICIAL
 
@@ -158,10 +158,9 @@ def folder_of(config: Config) -> Path:
     """`<out>/lm/<readable>-<hash>`."""
     lm = checked(config)
     words = [lm.benchmark, lm.subset, Path(lm.model).name, lm.mode, *variation(lm)]
-    readable = re.sub(r"[^a-z0-9.-]+", "-", "-".join(words).lower()).strip("-.")[:80]
     parts = identity(config)
     seed = f"-seed{config.seed}" if parts["seed"] else ""
-    return Path(config.out).absolute() / "lm" / f"{readable}{seed}-{run_hash(parts)}"
+    return RunFolder.named(config.out, "lm", words, f"{seed}-{run_hash(parts)}", longest=80).path
 
 
 def variation(lm: LmConfig) -> list[str]:

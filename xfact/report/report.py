@@ -17,7 +17,7 @@ from xfact.report.figures import training_curves
 from xfact.report.page import Browser, Figure, Page, Section, page_html
 from xfact.report.paper import Definition, class_table, family_table, language_table, score_tables, some_run, time_table
 from xfact.report.runs import Block, Row, blocks_of, finished
-from xfact.runs.result import FILE
+from xfact.runs.folder import RunFolder
 from xfact.schema import LABELS, Claim
 from xfact.screen import say, warn
 
@@ -99,7 +99,7 @@ def run_table(block: Block) -> Table:
     rows: list[list[Cell]] = []
     for row in block.rows:
         for run in row.runs:
-            written = datetime.fromtimestamp((run.folder / FILE).stat().st_mtime, UTC)
+            written = datetime.fromtimestamp(RunFolder(run.folder).result.stat().st_mtime, UTC)
             words = run.result.command or "not known"
             made_by = run.result.versions
             rows.append([row.label, str(run.result.seed), run.folder.name, made_by.commit or "not known", made_by.code,

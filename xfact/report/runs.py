@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from xfact.errors import DataError, UserError, first_line
 from xfact.evaluation.record import LmRecord, SplitScore
 from xfact.models.known import KNOWN
-from xfact.runs.result import FILE, Result
-from xfact.runs.states import SWEEP_RUNS, state
+from xfact.runs.folder import RunFolder, runs_below, runs_of_sweep
+from xfact.runs.result import Result
+from xfact.runs.states import state
 from xfact.runs.tables import data_name, listed, row_labels, setting
 from xfact.screen import warn_once
 
@@ -37,7 +38,7 @@ class Run:
 
     def file(self, split: str) -> Path:
         """Where the predictions of a split are."""
-        return self.folder / "predictions" / f"{split}.parquet"
+        return RunFolder(self.folder).predictions(split)
 
     def checked(self, split: str) -> "pd.DataFrame":
         """The file of `predictions`."""
@@ -67,7 +68,7 @@ class Run:
         a line, for a file that cannot be read."""
         import pandas as pd
 
-        file, best = self.folder / "metrics.csv", self.result.best
+        file, best = RunFolder(self.folder).metrics, self.result.best
         if best is None or self.result.steps == 0:
             return None
         try:
@@ -101,9 +102,9 @@ class Run:
 
     def differences(self) -> list[str]:
         """A line for each score that result.json has otherwise than the predictions give it."""
-        found = []
+        found, file = [], RunFolder(self.folder).result
         if self.result.lm is not None and self.asked != self.result.lm:
-            found.append(f"{self.folder / FILE}: what it says of the answers is not what its predictions give, which "
+            found.append(f"{file}: what it says of the answers is not what its predictions give, which "
                          "count here")  # fmt: skip
         for split in (["dev"] if self.result.dev else []) + list(self.result.splits):
             said, own = self.said(split), self.score(split)
@@ -112,7 +113,7 @@ class Run:
                 if ours is not theirs and (None in (ours, theirs) or abs(ours - theirs) > ROUNDING):
                     there, here = ("none" if one is None else f"{100 * one:.2f}" for one in (theirs, ours))
                     found.append(
-                        f"{self.folder / FILE}: {name} x 100 of {split} is {there} there and {here} by its "
+                        f"{file}: {name} x 100 of {split} is {there} there and {here} by its "
                         "predictions, which count here"
                     )
         return found
@@ -188,7 +189,7 @@ def collect(pattern: str) -> tuple[list[Block], list[str]]:
 def finished(pattern: str, sweep: str | None = None) -> tuple[list[Run], list[str]]:
     """The finished runs, of a sweep if one is named, and a line for each other; UserError if there is none."""
     found, notes = [], []
-    folders = run_folders(pattern) if sweep is None else sweep_folders(Path(pattern), sweep)
+    folders = runs_below(pattern) if sweep is None else runs_of_sweep(Path(pattern), sweep)
     for folder in folders:
         one = state(folder.absolute())
         if one.name == "finished" and one.result is not None:
@@ -254,30 +255,6 @@ def block(data: str, runs: list[Run], notes: list[str]) -> Block:
     versions = {file: version for run in runs for file, version in run.result.versions.data.items()}
     versions |= {score.file: score.version for run in runs for score in run.result.splits.values() if score.file}
     return Block(data, rows, versions)
-
-
-def run_folders(pattern: str) -> list[Path]:
-    """Folders with a result.json below a folder, or matching a glob."""
-    path = Path(pattern)
-    places = [path] if path.is_dir() else Path(path.anchor).glob(str(path.relative_to(path.anchor)))
-    found = {result.parent for place in places for result in place.rglob("result.json") if not hidden(result, place)}
-    return sorted(found)
-
-
-def sweep_folders(out: Path, name: str) -> list[Path]:
-    """The runs that a sweep listed below its `out`; `last` is the one that was started last. UserError if none did."""
-    lists = {path.parent.name: path for path in sorted((out / ".sweeps").glob(f"*/{SWEEP_RUNS}"))}
-    if not lists:
-        raise UserError(f"sweep={name}: no sweep was started into runs={out}")
-    place = lists[max(lists)] if name == "last" else lists.get(name)
-    if place is None:
-        raise UserError(f"sweep={name}: not below runs={out}; there are: last, {', '.join(sorted(lists))}")
-    return [out / line for line in place.read_text(encoding="utf-8").splitlines()]
-
-
-def hidden(path: Path, root: Path) -> bool:
-    """Whether a folder between root and path is hidden: runs kept aside lie in one."""
-    return any(part.startswith(".") for part in path.relative_to(root).parts)
 
 
 def table_order(result: Result) -> tuple:

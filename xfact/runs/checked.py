@@ -19,15 +19,6 @@ def check_train(config: Config) -> None:
     asked_splits(config, corpus, tell=False)
 
 
-def check_evaluate(config: Config) -> None:
-    """The same of the run and the test sets of task=evaluate."""
-    from xfact.runs.evaluate import run_of
-
-    run = run_of(config)[1]
-    check_snippets(run, config.named)
-    asked_splits(run, Corpus(run.data), tell=False)
-
-
 def check_training(config: Config, corpus: Corpus) -> None:
     """Train, dev, what is added to train, and the encoder."""
     check_snippets(config, config.named)

@@ -1,13 +1,12 @@
 """Loss and dev score over training as a picture, from the run's metrics.csv."""
 
-from pathlib import Path
-
 import pandas as pd
 
 from xfact.files import temporary
+from xfact.runs.folder import RunFolder
 
 
-def draw_curves(folder: Path, best_epoch: int) -> None:
+def draw_curves(folder: RunFolder, best_epoch: int) -> None:
     """`curves.png`: training and dev loss by step, dev macro-F1 by epoch with the tested epoch marked."""
     import matplotlib
 
@@ -15,7 +14,7 @@ def draw_curves(folder: Path, best_epoch: int) -> None:
     from matplotlib import pyplot as plt
     from matplotlib.ticker import MaxNLocator
 
-    metrics = pd.read_csv(folder / "metrics.csv")
+    metrics = pd.read_csv(folder.metrics)
     dev = metrics.dropna(subset=["dev/macro_f1"])
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     if "train/loss_step" in metrics:
@@ -35,6 +34,6 @@ def draw_curves(folder: Path, best_epoch: int) -> None:
     right.legend(frameon=False, fontsize="small")
     for axis in (left, right):
         axis.spines[["top", "right"]].set_visible(False)
-    with temporary(folder / "curves.png") as unfinished:
+    with temporary(folder.curves) as unfinished:
         figure.savefig(unfinished, dpi=130, format="png")
     plt.close(figure)

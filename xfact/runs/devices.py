@@ -14,13 +14,13 @@ from xfact.config import Config, TrainerConfig
 from xfact.environment import SHARED
 from xfact.errors import Failure, UserError
 from xfact.files import write_text
+from xfact.runs.folder import RunFolder
 from xfact.runs.lock import taken
 from xfact.runs.result import Result, read_result
 from xfact.runs.signals import Interrupted, die_with_parent, is_worker
 from xfact.runs.threads import jobs_at_once, share
 from xfact.screen import say
 
-JOB = "job.json"
 _places: list[TextIO] = []  # this process's, held until it ends
 
 
@@ -110,7 +110,7 @@ def take_place() -> int:
 def run_group(config: Config, folder: Path) -> Result:
     """Run the job in a fresh process group from the frozen config; its result.json says how it ended."""
     folder.mkdir(parents=True, exist_ok=True)
-    job = folder / JOB
+    job = RunFolder(folder).job
     write_text(job, json.dumps(config.frozen()))
     threads = config.trainer.threads or share(config.trainer.devices)
     words = [sys.executable, "-m", "xfact.runs.worker", str(job), str(config.trainer.devices)]
@@ -135,7 +135,7 @@ def run_group(config: Config, folder: Path) -> Result:
     if number is not None:
         raise Interrupted(number)
     result = read_result(folder)
-    errors = sorted(folder.glob(".error-*"), key=lambda path: path.stat().st_mtime)
+    errors = RunFolder(folder).errors()
     said = [path.read_text(encoding="utf-8") for path in errors] + [result.error or "" if result else ""]
     first = next(filter(None, said), f"the process group ended with code {code}")
     for path in errors:

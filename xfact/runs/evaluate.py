@@ -18,6 +18,7 @@ from xfact.errors import DataError, UserError, line
 from xfact.evaluation.record import SplitScore
 from xfact.files import read_yaml, write_text
 from xfact.runs.checked import asked_splits, check_snippets
+from xfact.runs.folder import RunFolder
 from xfact.schema import Claim
 from xfact.screen import say, warn
 
@@ -80,7 +81,7 @@ def not_learnt(name: str, claims: list[Claim], train: list[Claim]) -> str | None
 
 def saved_config(folder: Path) -> Config:
     """The config of a run's folder."""
-    path = folder / "config.yaml"
+    path = RunFolder(folder).config
     if not path.is_file():
         raise UserError(f"run={folder}: no run here (config.yaml is missing)")
     try:
@@ -95,8 +96,9 @@ def load_model(folder: Path, named: Collection[str]) -> tuple[Any, Any]:
     """The saved model of a run and its tokeniser, which is None for a model without an encoder."""
     from xfact.models import store
 
-    card = store.read_card(folder / "model")
-    return store.load(folder / "model", card, named), store.tokeniser(folder / "model", card)
+    place = RunFolder(folder).model
+    card = store.read_card(place)
+    return store.load(place, card, named), store.tokeniser(place, card)
 
 
 def training_claims(run: Config) -> list[Claim] | None:
@@ -133,6 +135,13 @@ def with_changes(run: Config, config: Config) -> Config:
 def alone(trainer: TrainerConfig) -> TrainerConfig:
     """The trainer on one device: evaluation is the same on any number."""
     return trainer.model_copy(update={"devices": 1, "nodes": 1})
+
+
+def check(config: Config) -> None:
+    """UserError or DataError for what task=evaluate would read and cannot: the run and its test sets."""
+    run = run_of(config)[1]
+    check_snippets(run, config.named)
+    asked_splits(run, Corpus(run.data), tell=False)
 
 
 def evaluate(config: Config) -> None:

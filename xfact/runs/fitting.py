@@ -24,6 +24,7 @@ from xfact.models.text_model import TextModel
 from xfact.models.verifier import Verifier, collected
 from xfact.runs import lightning
 from xfact.runs.checkpoints import Checkpoints
+from xfact.runs.folder import RunFolder, cache_folder
 from xfact.runs.loggers import Loggers
 from xfact.runs.metrics import MetricsFile
 from xfact.runs.result import Best
@@ -61,7 +62,7 @@ def make_inputs(config: Config, corpus: Corpus, layout: Layout, tokeniser: Token
         label_vocabulary(config),
         layout,
         tokeniser or (Tokeniser(config.encoder.name, config.model["max_length"]) if config.uses_encoder else None),
-        Path(config.out).absolute() / ".cache" / "tokens",
+        cache_folder(config.out, "tokens"),
         config.trainer.progress,
         config.seed,
     )
@@ -127,7 +128,7 @@ def fit_epochs(
     model.seed = config.seed
     if config.optim.class_weights == "balanced":
         model.class_weights = balanced_weights(data.train.dataset.labels, len(model.labels))
-    checkpoints = Checkpoints(folder / "checkpoints", config.checkpoint, stop, note)
+    checkpoints = Checkpoints(RunFolder(folder).checkpoints, config.checkpoint, stop, note)
     resume = newest(checkpoints.folder)
     step = 0 if resume is None else step_of(resume)
     if resume is not None:

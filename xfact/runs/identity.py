@@ -7,7 +7,6 @@ stands at its default is left out, so that a new option keeps old folders; a new
 
 import hashlib
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from xfact.config import Config, Fact, TrainerConfig, encoder_folder
 from xfact.data import politifact
 from xfact.data.corpus import Corpus
 from xfact.data.tsv import content_hash
+from xfact.runs.folder import RunFolder
 from xfact.targets import class_constant, code_version, constructor_arguments, is_own
 
 DIGITS = 10
@@ -116,7 +116,7 @@ def run_hash(parts: dict[str, Any]) -> str:
 
 
 def run_folder(config: Config, corpus: Corpus, digest: str) -> Path:
-    """`<out>/<model>/<readable>-<hash>`; the readable part has no character that a shell or Hydra would mind."""
+    """`<out>/<model>/<readable>-<hash>`."""
     words = [corpus.name]
     if config.uses_encoder:
         words.append(Path(config.encoder.name).name)
@@ -126,10 +126,4 @@ def run_folder(config: Config, corpus: Corpus, digest: str) -> Path:
     elif config.evidence.source == "none":
         words.append("no-evidence")
     words += ["english"] if config.augment.name == "politifact" else []
-    readable = re.sub(r"[^a-z0-9.-]+", "-", "-".join(words).lower()).strip("-.")[:60]
-    return Path(config.out).absolute() / safe(config.model_name) / f"{readable}-seed{config.seed}-{digest}"
-
-
-def safe(name: str) -> str:
-    """A model's name as a folder's."""
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.") or "model"
+    return RunFolder.named(config.out, config.model_name, words, f"-seed{config.seed}-{digest}", longest=60).path

@@ -44,11 +44,6 @@ def taken(file: TextIO, after: float = 0.0, kind: int = fcntl.LOCK_EX) -> bool:
     return True
 
 
-def lock_path(folder: Path) -> Path:
-    """The lock of a run's folder `<out>/<model>/<name>`."""
-    return folder.parents[1] / ".locks" / folder.parent.name / f"{folder.name}.lock"
-
-
 def held_by(path: Path) -> str | None:
     """Who holds the lock of a path, in words; None if nobody does. Nothing is written."""
     try:

@@ -18,6 +18,7 @@ from xfact.errors import UserError, first_line
 from xfact.evaluation.record import SplitScore
 from xfact.files import write_text
 from xfact.runs.devices import rank
+from xfact.runs.folder import RunFolder
 from xfact.runs.result import Result
 from xfact.screen import say, warn
 
@@ -56,7 +57,7 @@ class Loggers:
             found.append(WandbLogger(experiment=self.wandb.run))
             behind += found if self.wandb.begins_anew() else []
         if self.tensorboard:
-            shutil.rmtree(self.folder / "tensorboard", ignore_errors=True)
+            shutil.rmtree(RunFolder(self.folder).tensorboard, ignore_errors=True)
             self.board = TensorBoardLogger(self.folder, name="tensorboard", version="", default_hp_metric=False)
             found.append(self.board)
             behind.append(self.board)

@@ -11,9 +11,8 @@ from pytorch_lightning.utilities import rank_zero_only
 
 from xfact.errors import Failure
 from xfact.files import write_text
+from xfact.runs.folder import RunFolder
 from xfact.screen import warn
-
-FILE = "metrics.csv"
 
 
 class MetricsFile(Logger):
@@ -21,7 +20,7 @@ class MetricsFile(Logger):
 
     def __init__(self, folder: Path, resumed_from_step: int = 0) -> None:
         super().__init__()
-        self.path = folder / FILE
+        self.path = RunFolder(folder).metrics
         self.rows: list[dict[str, Any]] = []
         if resumed_from_step and self.path.is_file():
             with self.path.open(encoding="utf-8", newline="") as file:

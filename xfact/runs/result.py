@@ -15,8 +15,8 @@ from xfact.errors import DataError, UserError
 from xfact.evaluation.record import LmRecord, SplitScore, Strict
 from xfact.files import write_text
 from xfact.models.known import KNOWN
+from xfact.runs.folder import RunFolder
 
-FILE = "result.json"
 LIBRARIES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "scikit-learn", "numpy")
 
 
@@ -138,12 +138,12 @@ def versions(data: dict[str, str]) -> Versions:
 
 def write_result(folder: Path, result: Result) -> None:
     """Write result.json whole."""
-    write_text(folder / FILE, result.model_dump_json(indent=2) + "\n")
+    write_text(RunFolder(folder).result, result.model_dump_json(indent=2) + "\n")
 
 
 def read_result(folder: Path) -> Result | None:
     """The record in a run's folder; None if there is none."""
-    path = folder / FILE
+    path = RunFolder(folder).result
     try:
         if not path.is_file():
             return None

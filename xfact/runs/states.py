@@ -3,18 +3,20 @@
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from xfact.config import Config
 from xfact.data.corpus import Corpus
+from xfact.data.evidence import test_source
 from xfact.errors import DataError
+from xfact.runs.folder import RunFolder
 from xfact.runs.identity import identity, run_folder, run_hash, settings
-from xfact.runs.lock import held_by, lock_path
-from xfact.runs.result import FILE, Result, read_result
+from xfact.runs.lock import held_by
+from xfact.runs.result import Result, read_result
 from xfact.runs.resume import found, step_of
 from xfact.targets import is_own
 
 NAMES = ("finished", "running", "interrupted", "stopped", "failed", "unreadable", "missing")
-SWEEP_RUNS = "runs.txt"  # in a sweep's own folder: its runs, relative to `out`, one a line
 LEFT = ("interrupted", "stopped", "failed", "missing")  # what the same command would run
 
 
@@ -35,11 +37,11 @@ def folder_of(config: Config) -> Path:
 
 def state(folder: Path) -> State:
     """The state of a run's folder."""
-    holder = held_by(lock_path(folder))  # first: a run that ends in between has written its result
+    holder = held_by(RunFolder(folder).lock)  # first: a run that ends in between has written its result
     try:
         result = read_result(folder)
     except DataError as error:
-        return State("unreadable", str(error).removeprefix(f"{folder / FILE}: "))
+        return State("unreadable", str(error).removeprefix(f"{RunFolder(folder).result}: "))
     if result is not None and result.status == "finished":
         return State("finished", result=result)
     if holder is not None:
@@ -53,25 +55,50 @@ def state(folder: Path) -> State:
     return State("failed", result.error or "", result)
 
 
+def left(config: Config, folder: Path, state: State) -> str:
+    """What a finished run of a training lacks, or what is to be known before a new one, in a line."""
+    if state.name != "finished" or state.result is None:
+        return changed_code(config, folder)
+    corpus = Corpus(config.data)
+    tests = {name: section for name, section in config.split.items() if name != "fit"}
+    there = {name: part for name, part in tests.items() if "file" not in part or corpus.lack(part["file"]) is None}
+    lacking = lacking_splits(config, corpus, state.result, there)
+    return f"to be scored on {', '.join(lacking)}" if lacking else ""
+
+
+def lacking_splits(
+    config: Config, corpus: Corpus, result: Result, splits: dict[str, dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """The splits that a finished run lacks, or whose file or evidence is another by now."""
+    return {
+        name: section
+        for name, section in splits.items()
+        if name not in result.splits
+        or ("file" in section and result.splits[name].version != corpus.version(section["file"]))
+        or result.splits[name].evidence != test_source(config.evidence, section.get("evidence", "config"))
+    }
+
+
 def changed_code(config: Config, folder: Path) -> str:
     """A line if a run of this one's settings is there with other code of the user's model; it is kept, and is no seed
     of the same row."""
-    if config.task == "lm" or is_own(config.model["_target_"]) or (folder / FILE).is_file():
+    run = RunFolder(folder)
+    if is_own(config.model["_target_"]) or run.result.is_file():
         return ""
     wanted = settings(identity(config, Corpus(config.data)))
-    for file in sorted(folder.parent.glob(f"*/{FILE}")):
+    for other in run.others():
         with suppress(DataError):
-            result = read_result(file.parent)
+            result = read_result(other.path)
             if result is None or result.seed != config.seed:
                 continue
             if result.settings != wanted and result.settings | {"model.code": wanted["model.code"]} == wanted:
-                return f"the code of {config.model['_target_']} changed since {file.parent.name}: a new run"
+                return f"the code of {config.model['_target_']} changed since {other.path.name}: a new run"
     return ""
 
 
 def last_step(folder: Path) -> str:
     """The step from which the run would go on, in words."""
-    checkpoints = found(folder / "checkpoints")
+    checkpoints = found(RunFolder(folder).checkpoints)
     return f"at step {step_of(checkpoints[-1])}" if checkpoints else "before its first checkpoint"
 
 

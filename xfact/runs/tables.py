@@ -14,6 +14,7 @@ from xfact.errors import UserError
 from xfact.evaluation.record import GroupScore, SplitScore
 from xfact.grid import Cell, Table, rich_table
 from xfact.models.known import KNOWN
+from xfact.runs.folder import RunFolder
 from xfact.runs.result import Result, read_result
 from xfact.screen import console, say, warn_once
 from xfact.targets import constructor_arguments
@@ -51,21 +52,15 @@ def print_run(folder: Path) -> None:
         from xfact.lm.tables import print_lm
 
         print_lm(result)
-        say(contents(folder))
+        say(RunFolder(folder).contents())
         return
     say("")
     print_scores(result.splits, result.dev)
     if result.best is not None:
         say(f"best epoch {result.best.epoch + 1} of {result.epochs} by dev macro-F1")
-    say(f"{result.seconds:.1f} s, {result.threads} threads, data {result.data}\n{contents(folder)}")
+    say(f"{result.seconds:.1f} s, {result.threads} threads, data {result.data}\n{RunFolder(folder).contents()}")
     for caveat in result.caveats:
         warn_once(caveat)
-
-
-def contents(folder: Path) -> str:
-    """What of a run's folder people look into."""
-    names = ("result.json", "predictions/", "model/", "curves.png")
-    return f"{folder}/: " + ", ".join(name for name in names if (folder / name).exists())
 
 
 def one_line(result: Result) -> str:

@@ -14,7 +14,6 @@ import yaml
 
 from xfact.config import Config, Fact, encoder_folder
 from xfact.data.corpus import EMBEDDED, Corpus, FileReport
-from xfact.data.evidence import test_source
 from xfact.environment import masked, put
 from xfact.errors import Failure, UserError, first_line
 from xfact.evaluation.record import SplitScore
@@ -22,12 +21,13 @@ from xfact.files import temporary, write_text
 from xfact.runs.checked import asked_splits, check_training
 from xfact.runs.devices import needs_group, rank, run_group, take_devices, world_size
 from xfact.runs.evaluate import alone, load_model, score_splits, scored, training_claims
+from xfact.runs.folder import RunFolder
 from xfact.runs.identity import identity, run_folder, run_hash, settings, without_effect
-from xfact.runs.lock import lock_path, only_one
+from xfact.runs.lock import only_one
 from xfact.runs.loggers import Loggers, opened
 from xfact.runs.result import Result, Rows, read_result, versions, write_result
 from xfact.runs.signals import Interrupted, Stop
-from xfact.runs.states import changed_code
+from xfact.runs.states import changed_code, lacking_splits
 from xfact.runs.threads import jobs_at_once
 from xfact.runs.words import this_command
 from xfact.screen import mute, name_job, say, warn
@@ -52,13 +52,13 @@ def train(config: Config) -> Path | None:
     parts = identity(config, corpus)
     folder = run_folder(config, corpus, run_hash(parts))
     if jobs_at_once() > 1:
-        name_job(f"{folder.parent.name}/{folder.name}")
+        name_job(RunFolder(folder).name)
     if rank():
         mute()
     take_devices(config.trainer)
-    with nullcontext() if rank() else only_one(lock_path(folder)), Stop() as stop:
+    with nullcontext() if rank() else only_one(RunFolder(folder).lock), Stop() as stop:
         if config.rerun and not rank():
-            keep_aside(folder, Path(config.out).absolute())
+            keep_aside(RunFolder(folder))
         result = read_result(folder)
         if line := changed_code(config, folder):
             warn(line)
@@ -79,14 +79,13 @@ def train_rank(config: Config, folder: Path, stop: Stop) -> None:
     run(config, corpus, folder, identity(config, corpus), asked_splits(config, corpus), stop)
 
 
-def keep_aside(folder: Path, out: Path) -> None:
-    """Move a run's folder, whose lock is held, out of the way, with the time in its name."""
-    if not folder.exists():
+def keep_aside(folder: RunFolder) -> None:
+    """Move a run, whose lock is held, out of the way, with the time in its name."""
+    if not folder.path.exists():
         return
-    kept = out / ".kept" / folder.relative_to(out)
-    kept = kept.with_name(f"{kept.name}-{datetime.now():%Y%m%d-%H%M%S-%f}")
+    kept = folder.aside.with_name(f"{folder.aside.name}-{datetime.now():%Y%m%d-%H%M%S-%f}")
     kept.parent.mkdir(parents=True, exist_ok=True)
-    folder.rename(kept)
+    folder.path.rename(kept)
     say(f"the former run is kept: {kept}")
 
 
@@ -112,7 +111,7 @@ def run(
         result.status = "finished"
         loggers.scores(result, figures)
     if not rank():
-        shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+        shutil.rmtree(RunFolder(folder).checkpoints, ignore_errors=True)
     return result
 
 
@@ -122,11 +121,12 @@ def make_folder(config: Config, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"out={config.out}: {folder} cannot be made ({error.strerror})") from None
-    for rest in ("predictions", "model"):
-        shutil.rmtree(folder / rest, ignore_errors=True)
-    for torn in folder.glob("checkpoints/.*.tmp"):
+    run = RunFolder(folder)
+    for rest in (run.all_predictions, run.model):
+        shutil.rmtree(rest, ignore_errors=True)
+    for torn in run.checkpoints.glob(".*.tmp"):
         torn.unlink()
-    write_text(folder / "config.yaml", yaml.safe_dump(to_save(config), allow_unicode=True, sort_keys=False))
+    write_text(run.config, yaml.safe_dump(to_save(config), allow_unicode=True, sort_keys=False))
 
 
 @contextmanager
@@ -145,7 +145,7 @@ def recorded(folder: Path, result: Result) -> Iterator[Callable[[], None]]:
         result.seconds = time.perf_counter() - start
         write_result(folder, result)
 
-    room = folder / ".room"
+    room = RunFolder(folder).room
     note()
     try:
         with temporary(room) as unfinished:
@@ -201,7 +201,7 @@ def train_and_test(
     if not config.checkpoint.keep_model:
         say("checkpoint.keep_model=false: scores and predictions are kept, no model")
     elif not rank():
-        store.save(folder / "model", card(config, result, data.train.claims, inputs.labels), model, tokenizer)
+        store.save(RunFolder(folder).model, card(config, result, data.train.claims, inputs.labels), model, tokenizer)
     figures = {"dev": model.figures}
     dev = predictions_table("dev", data.dev.claims, inputs.labels, fitted.logits, fitted.attention)
     result.dev = keep(folder, "dev", dev, scored(dev, data.dev, data.train.claims))
@@ -210,7 +210,7 @@ def train_and_test(
     ):
         result.splits[name] = keep(folder, name, table, score)
     if fitted.best is not None and config.uses_optim and not rank():
-        draw_curves(folder, fitted.best.epoch)
+        draw_curves(RunFolder(folder), fitted.best.epoch)
     return figures
 
 
@@ -219,7 +219,7 @@ def keep(folder: Path, name: str, table: Any, score: SplitScore) -> SplitScore:
     from xfact.evaluation.predictions import write_predictions
 
     if not rank():
-        write_predictions(table, folder / "predictions" / f"{name}.parquet")
+        write_predictions(table, RunFolder(folder).predictions(name))
     return score
 
 
@@ -242,19 +242,6 @@ def add_splits(
         result.splits[name] = keep(folder, name, table, score)
     write_result(folder, result)
     return result
-
-
-def lacking_splits(
-    config: Config, corpus: Corpus, result: Result, splits: dict[str, dict[str, Any]]
-) -> dict[str, dict[str, Any]]:
-    """The splits that a finished run lacks, or whose file or evidence is another by now."""
-    return {
-        name: section
-        for name, section in splits.items()
-        if name not in result.splits
-        or ("file" in section and result.splits[name].version != corpus.version(section["file"]))
-        or result.splits[name].evidence != test_source(config.evidence, section.get("evidence", "config"))
-    }
 
 
 def to_save(config: Config) -> dict[str, Any]:

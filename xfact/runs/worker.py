@@ -9,6 +9,7 @@ from pathlib import Path
 from xfact.config import Config
 from xfact.errors import first_line
 from xfact.runs.devices import rank
+from xfact.runs.folder import RunFolder
 from xfact.runs.signals import Interrupted, Stop, die_with_parent
 from xfact.screen import mute
 
@@ -43,7 +44,7 @@ def work(job: Path) -> int:
         return 128 + error.number
     except Exception as error:
         with suppress(OSError):  # a full disk: the first rank's result says it
-            (job.parent / f".error-{rank()}").write_text(first_line(error), encoding="utf-8")
+            RunFolder(job.parent).error(rank()).write_text(first_line(error), encoding="utf-8")
         return 1
     return 0
 

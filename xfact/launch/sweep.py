@@ -1,23 +1,29 @@
 """`-m`: every job is composed and checked before the first starts, and the last screen is the table of all."""
 
-import copy
-import itertools
 import json
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from xfact.config import Config
-from xfact.environment import composed
+from xfact.errors import UserError
+from xfact.files import write_text
+from xfact.launch.compose import axes, jobs, keep_first_row
+from xfact.launch.messages import fail, one_line
+from xfact.launch.tasks import TASKS, folder_of, function
+from xfact.runs.folder import RunFolder, sweep_list
 from xfact.runs.loggers import SWEEP
+from xfact.runs.result import read_result
 from xfact.runs.threads import JOBS, available_cores
-from xfact.tasks import TASKS, folder_of, function
+from xfact.runs.words import command
+from xfact.screen import say
 
 PLAN = "XFACT_PLAN"  # how many jobs the sweep has, and which of them are the same run as an earlier one
 
@@ -30,16 +36,10 @@ class Sweep(Callback):
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Compose and check each job of the sweep; a wrong one ends the command with one line and exit code 2."""
-        from hydra.errors import HydraException
-        from omegaconf.errors import OmegaConfBaseException
-
-        from xfact.cli import checked, fail, one_line
-        from xfact.errors import UserError
-
         try:
             if self.first_row:
                 keep_first_row(config)
-            configs = [checked(plain, overrides) for plain, overrides in jobs(config)]
+            configs = [one for one, _ in jobs(config)]
             folders = [folder_of(one) or number for number, one in enumerate(configs)]
             if not any(one.preview for one in configs):
                 check_all(configs)
@@ -63,11 +63,8 @@ class Sweep(Callback):
 
 def list_runs(place: Path, configs: list[Config], folders: list[Any]) -> None:
     """The sweep's runs, for a report of them alone."""
-    from xfact.files import write_text
-    from xfact.runs.states import SWEEP_RUNS
-
     names = [os.path.relpath(folder, one.out) for one, folder in zip(configs, folders, strict=True)]
-    write_text(place / SWEEP_RUNS, "".join(f"{name}\n" for name in dict.fromkeys(names)))
+    write_text(sweep_list(place), "".join(f"{name}\n" for name in dict.fromkeys(names)))
 
 
 def check_all(configs: list[Config]) -> None:
@@ -82,16 +79,14 @@ def check_all(configs: list[Config]) -> None:
 
 def announce(config: DictConfig, configs: list[Config], runs: int, at_once: int) -> None:
     """Print the preview and end the command, if that is asked for; else say if there are more jobs than runs."""
-    from xfact.report.preview import preview, repeated
-    from xfact.runs.words import command
-    from xfact.screen import say
+    from xfact.launch.preview import preview, repeated  # numpy, which --help need not wait for
 
     words = axes(config, list(config.hydra.overrides.task))
     if any(one.preview for one in configs):
         hydra: Any = OmegaConf.to_container(config.hydra, resolve=False)
         preview(configs, words, config.hydra.launcher.get("array_parallelism", at_once), command(hydra, sweep=True))
         if "array_parallelism" in config.hydra.launcher:
-            from xfact.slurm import print_scripts
+            from xfact.launch.slurm import print_scripts
 
             print_scripts(config)
         sys.exit(0)
@@ -110,73 +105,16 @@ def jobs_of_sweep() -> int:
     return int(json.loads(os.environ.get(PLAN, "{}")).get("jobs", 0))
 
 
-def axes(config: DictConfig, overrides: list[str]) -> list[list[str]]:
-    """The overrides of a sweep, key by key, each with all its values; those of an experiment come first."""
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-
-    params = config.hydra.sweeper.get("params") or {}
-    given = [f"{key}={value}" for key, value in params.items()] + overrides
-    # A key given twice counts once, the last time, as in Hydra's own sweeper.
-    found: dict[str, list[str]] = {}
-    for override in OverridesParser.create().parse_overrides(given):
-        key = override.get_key_element()
-        values = override.sweep_string_iterator() if override.is_sweep_override() else None
-        found[key] = [str(override.input_line)] if values is None else [f"{key}={value}" for value in values]
-    return list(found.values())
-
-
-def keep_first_row(config: DictConfig) -> None:
-    """Cut the lists of `hydra.sweeper.params` to their first value, before Hydra's sweeper reads them."""
-    from omegaconf import read_write
-
-    first = [values[0].partition("=") for values in axes(config, [])]
-    with read_write(config):
-        config.hydra.sweeper.params = {key: value for key, _, value in first}
-
-
-def jobs(config: DictConfig) -> Iterator[tuple[Any, list[str]]]:
-    """The composed config (plain) of each job and its overrides, in the order in which Hydra runs them.
-
-    Composing takes 0.1 s and is done once for each choice of groups; values are set afterwards, as Hydra does.
-    """
-    from hydra._internal.config_loader_impl import ConfigLoaderImpl
-    from hydra.core.global_hydra import GlobalHydra
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-
-    loader = GlobalHydra.instance().config_loader()
-    bases: dict[tuple[str, ...], DictConfig] = {}
-    for overrides in itertools.product(*axes(config, list(config.hydra.overrides.task))):
-        groups = tuple(word for word in overrides if not is_value(word))
-        if groups not in bases:
-            bases[groups] = loader.load_sweep_config(config, list(groups))
-            with open_dict(bases[groups]):
-                del bases[groups]["hydra"]
-        job = copy.deepcopy(bases[groups])
-        values = OverridesParser.create().parse_overrides([word for word in overrides if is_value(word)])
-        ConfigLoaderImpl._apply_overrides_to_config(values, job)
-        yield composed(job), list(overrides)
-
-
-def is_value(word: str) -> bool:
-    """Whether an override sets a value, for sure, and chooses no group."""
-    name = word.partition("=")[0]
-    return name in ("seed", "metadata") or (
-        "." in name and "/" not in name and "@" not in name and not name.startswith("hydra.")
-    )
-
-
 def print_sweep(ended: list[dict[str, Any]]) -> None:
     """How many jobs ended well, the table of their runs, and each error."""
-    from xfact.runs.result import read_result
     from xfact.runs.tables import print_mean_table
-    from xfact.screen import say
 
     folders = dict.fromkeys(outcome["folder"] for outcome in ended if outcome.get("folder"))
     results = [result for folder in folders if (result := read_result(Path(folder)))]
     say("")
     if results:
         print_mean_table(results)
-        out = os.path.relpath(Path(next(iter(folders))).parents[1])
+        out = os.path.relpath(RunFolder(Path(next(iter(folders)))).out)
         say(f"a report of these runs: task=report runs={out} sweep={os.environ.get(SWEEP, 'last')}")
     begun = [outcome for outcome in ended if outcome.get("begun")]
     skipped = [outcome for outcome in begun if outcome.get("skipped")]

@@ -19,6 +19,8 @@ class Task:
     run: str  # returns the folder of a run, if it makes one
     check: str | None = None  # UserError or DataError for what the task would read and cannot, said before a sweep
     folder: str | None = None  # where the run of a config is, or would be; None for a task that makes none
+    left: str | None = None  # what a run that is there lacks of a config, or what a missing one should know; a line
+    alike: tuple[str, ...] = ()  # keys of config.yaml on which a run's time depends most
     output: Literal["file", "folder", "either"] = (
         "file"  # what `output` names; a .tsv is a file, where it may be either
     )
@@ -34,6 +36,8 @@ TASKS = {
         "xfact.runs.train:train",
         "xfact.runs.checked:check_train",
         "xfact.runs.states:folder_of",
+        "xfact.runs.states:left",
+        ("model.name", "encoder.name", "data", "trainer.max_epochs", "trainer.devices", "trainer.nodes"),
         out=True,
         goes_on="goes on from the last checkpoint",
     ),
@@ -41,6 +45,7 @@ TASKS = {
         "xfact.lm.evaluate:evaluate",
         "xfact.lm.settings:check_files",
         "xfact.lm.settings:folder_of",
+        alike=("lm.benchmark", "lm.subset", "lm.model", "lm.mode", "lm.limit"),
         out=True,
         keys=("lm",),
         goes_on=KEEPS,
@@ -52,7 +57,7 @@ TASKS = {
         "xfact.corpus.retrieve:retrieve", "xfact.corpus.retrieve:check", output="either", keys=("provider",),
         goes_on=KEEPS,
     ),
-    "evaluate": Task("xfact.runs.evaluate:evaluate", "xfact.runs.checked:check_evaluate"),
+    "evaluate": Task("xfact.runs.evaluate:evaluate", "xfact.runs.evaluate:check"),
     "predict": Task("xfact.predict:predict", "xfact.predict:check"),
     "match": Task("xfact.match:match", "xfact.match:check"),
     "sufficiency": Task("xfact.corpus.sufficiency:sufficiency", "xfact.corpus.sufficiency:check"),
@@ -60,11 +65,11 @@ TASKS = {
     "audit": Task("xfact.report.audit:audit", "xfact.report.stats:check", output="folder"),
     "report": Task("xfact.report.report:report", out=True),
     "compare": Task("xfact.report.compare:compare", keys=("a", "b")),
-    "status": Task("xfact.report.status:status", sweeps=False),
+    "status": Task("xfact.launch.status:status", sweeps=False),
 }  # fmt: skip
 
 
-def function(name: str) -> Callable[[Config], Any]:
+def function(name: str) -> Callable[..., Any]:
     """The function `package.module:function`."""
     module, _, attribute = name.partition(":")
     return getattr(import_module(module), attribute)

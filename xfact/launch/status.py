@@ -8,8 +8,8 @@ from xfact.config import Config
 from xfact.errors import DataError, UserError, first_line
 from xfact.files import read_yaml
 from xfact.grid import Table, rich_table, stdout_console
-from xfact.report.preview import many, name_of
-from xfact.report.runs import run_folders
+from xfact.launch.preview import many
+from xfact.runs.folder import RunFolder, runs_below, sweeps
 from xfact.runs.states import LEFT, counts, state
 from xfact.runs.words import command, with_out
 from xfact.screen import warn
@@ -17,19 +17,21 @@ from xfact.screen import warn
 
 def status(config: Config) -> None:
     """Print it on stdout."""
-    states = {folder.absolute(): state(folder.absolute()) for folder in run_folders(str(config.runs))}
+    states = {folder.absolute(): state(folder.absolute()) for folder in runs_below(str(config.runs))}
     if not states:
         raise UserError(f"runs={config.runs}: no run here")
     out = stdout_console()
-    rows = [(one.name, name_of(folder), one.why) for folder, one in states.items()]
+    rows = [(one.name, RunFolder(folder).name, one.why) for folder, one in states.items()]
     out.print(rich_table(Table("", ("state", f"run, below {config.runs}", ""), rows, texts=3)))
     lines = ["", f"{many(len(rows), 'run')}: {counts(list(states.values()))}"]
     left = {folder: one.result for folder, one in states.items() if one.name in LEFT and one.result}
     lines += ["", "to complete, from the folder where they were started:"] if left else []
     for folder, result in left.items():
-        words = result.command and with_out(result.command, os.path.relpath(folder.parents[1]))
-        lines.append(f"  python {sys.argv[0]} {words}" if words else f"  {name_of(folder)}: its command is not known")
-    for place in sorted({folder.parents[1] for folder in states}):
+        words = result.command and with_out(result.command, os.path.relpath(RunFolder(folder).out))
+        lines.append(
+            f"  python {sys.argv[0]} {words}" if words else f"  {RunFolder(folder).name}: its command is not known"
+        )
+    for place in sorted({RunFolder(folder).out for folder in states}):
         if words := last_sweep(place):
             lines += ["", "the last sweep (with preview=true: what it lacks):", f"  python {sys.argv[0]} {words}"]
     for line in lines:
@@ -38,7 +40,7 @@ def status(config: Config) -> None:
 
 def last_sweep(out: Path) -> str | None:
     """The words of the sweep that was last started into a folder."""
-    files = sorted((out / ".sweeps").rglob("multirun.yaml"), key=lambda path: path.stat().st_mtime)
+    files = sorted(sweeps(out).rglob("multirun.yaml"), key=lambda path: path.stat().st_mtime)
     if not files:
         return None
     try:

@@ -22,12 +22,19 @@ from omegaconf import DictConfig, OmegaConf
 from xfact.config import Config
 from xfact.errors import Failure, UserError
 from xfact.files import write_text
+from xfact.launch.compose import jobs
+from xfact.launch.outcomes import ending, note
+from xfact.launch.perform import perform
+from xfact.launch.preview import many
+from xfact.launch.preview import note as lacks
+from xfact.launch.tasks import folder_of
 from xfact.runs.devices import rank, world_size
+from xfact.runs.folder import RunFolder
 from xfact.runs.signals import MAIN, Interrupted, Stop
+from xfact.runs.states import state
 from xfact.runs.threads import JOBS
-from xfact.runs.words import COMMAND
+from xfact.runs.words import COMMAND, command
 from xfact.screen import say, warn_once
-from xfact.tasks import folder_of
 
 ENDED = {"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "TIMEOUT"}
 LONGEST_PAUSE = 30.0  # seconds between two looks at the queue
@@ -45,7 +52,7 @@ class Job:
     @property
     def name(self) -> str:
         """As people tell it from others."""
-        return f"job {self.number}" if self.folder is None else f"{self.folder.parent.name}/{self.folder.name}"
+        return f"job {self.number}" if self.folder is None else RunFolder(self.folder).name
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -76,8 +83,6 @@ def place_of(config: DictConfig) -> Path:
 
 def launch(config: DictConfig, numbers: Sequence[int]) -> None:
     """Submit those jobs of a sweep that are not done, wait for them, note how each ended; UserError without Slurm."""
-    from xfact.cli import note
-
     if shutil.which("srun") is None:
         raise UserError("hydra/launcher=slurm: there is no Slurm on this machine (srun is not found)")
     place = place_of(config)
@@ -105,22 +110,13 @@ def launch(config: DictConfig, numbers: Sequence[int]) -> None:
 
 def jobs_of(config: DictConfig) -> Iterator[Job]:
     """The jobs of a composed sweep."""
-    from xfact.cli import checked
-    from xfact.runs.words import command
-    from xfact.sweep import jobs
-
     hydra: Any = OmegaConf.to_container(config.hydra, resolve=False)
-    for number, (plain, overrides) in enumerate(jobs(config)):
-        typed = checked(plain, overrides)
-        words = command(hydra | {"overrides": {"task": overrides}})
-        yield Job(number, typed, words, folder_of(typed))
+    for number, (job, overrides) in enumerate(jobs(config)):
+        yield Job(number, job, command(hydra | {"overrides": {"task": overrides}}), folder_of(job))
 
 
 def without_submission(jobs: list[Job], sweeps: Path) -> Iterator[tuple[Job, dict[str, Any] | None]]:
     """Each job with how it ended if it need not be submitted: done, running, in the queue already, or another's run."""
-    from xfact.report.preview import note as lacks
-    from xfact.runs.states import state
-
     queued = queued_runs(sweeps)
     seen = set()
     for job in jobs:
@@ -135,7 +131,7 @@ def without_submission(jobs: list[Job], sweeps: Path) -> Iterator[tuple[Job, dic
             one = state(job.folder)
             if one.name == "running":
                 yield job, done | {"skipped": True, "error": f"{job.name} is being run by {one.why}"}
-            elif one.name == "finished" and not lacks(job.config, one):
+            elif one.name == "finished" and not lacks(job.config, job.folder, one):
                 say(f"finished already: {job.folder}")
                 yield job, done | {"folder": str(job.folder)}
             else:
@@ -189,8 +185,6 @@ def batch_script(options: dict[str, Any], job: Job, count: int, place: Path) -> 
 
 def submit(executor: Any, jobs: list[Job], place: Path) -> dict[str, Job]:
     """Submit jobs of one shape as an array; Slurm's id of each."""
-    from xfact.report.preview import many
-
     files = [place / f"job-{job.number}.json" for job in jobs]
     for job, file in zip(jobs, files, strict=True):
         write_text(file, json.dumps({"command": job.command, "config": job.config.frozen()}))
@@ -227,8 +221,6 @@ class FrozenJob:
 
     def __call__(self, file: Path) -> None:
         """Run it; SIGUSR2, which Slurm sends before the end, is passed on to submitit once the run has saved."""
-        from xfact.cli import ending, perform
-
         frozen = json.loads(file.read_text(encoding="utf-8"))
         os.environ |= {MAIN: str(os.getpid()), COMMAND: frozen["command"]}
         outcome_file(file).unlink(missing_ok=True)

@@ -5,21 +5,22 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from xfact.config import Config
-from xfact.data.corpus import Corpus
 from xfact.errors import DataError
 from xfact.files import read_yaml
 from xfact.grid import Table, rich_table, stdout_console
-from xfact.report.runs import run_folders
+from xfact.launch.tasks import TASKS, folder_of, function
+from xfact.runs.folder import RunFolder, runs_below
 from xfact.runs.result import read_result
-from xfact.runs.states import LEFT, State, changed_code, counts, state
-from xfact.runs.train import lacking_splits, to_save
+from xfact.runs.states import LEFT, State, counts, state
+from xfact.runs.train import to_save
 from xfact.runs.words import bare
-from xfact.tasks import folder_of
 
 
 def preview(jobs: list[Config], axes: list[list[str]], at_once: int, words: str) -> None:
@@ -34,17 +35,14 @@ def preview(jobs: list[Config], axes: list[list[str]], at_once: int, words: str)
     line(repeated(len(jobs), len(runs), axes) or many(len(runs), "run"))
     for text in axis_lines(axes):
         line(text)
-    rows = [
-        (one.name, name_of(folder), note(runs[folder], one) or changed_code(runs[folder], folder))
-        for folder, one in states.items()
-    ]
+    rows = [(one.name, RunFolder(folder).name, note(runs[folder], folder, one)) for folder, one in states.items()]
     line("")
     out.print(rich_table(Table("", ("state", f"run, below {jobs[0].out}", ""), rows, texts=3)))
     line("")
     line(counts(list(states.values())))
     if odd := [folder for folder, one in states.items() if one.name == "unreadable"]:
         line(f"{many(len(odd), 'unreadable run')} would fail: move away {', '.join(map(str, odd))}")
-    left = [job for folder, job in runs.items() if is_left(job, states[folder])]
+    left = {folder: job for folder, job in runs.items() if is_left(job, states[folder])}
     line(f"estimated: {estimate(left, max(1, min(at_once, len(left))))}")
     line(f"{'to complete' if left or odd else 'to see the scores'}: python {sys.argv[0]} {words}")
 
@@ -78,65 +76,48 @@ def axis_lines(axes: Iterable[list[str]]) -> list[str]:
     return lines + ([f"  all with {' '.join(shared)}"] if shared else [])
 
 
-def name_of(folder: Path) -> str:
-    """A run's folder as people tell it from others."""
-    return f"{folder.parent.name}/{folder.name}"
-
-
-def note(config: Config, one: State) -> str:
+def note(config: Config, folder: Path, one: State) -> str:
     """What stands beside a run's state."""
-    if one.result is None or one.name != "finished":
-        return one.why
-    if config.rerun:
+    if config.rerun and one.name == "finished":
         return "made again, the old one kept"
-    if config.task == "lm":
-        return ""
-    corpus = Corpus(config.data)
-    tests = {name: section for name, section in config.split.items() if name != "fit"}
-    there = {name: part for name, part in tests.items() if "file" not in part or corpus.lack(part["file"]) is None}
-    lacking = lacking_splits(config, corpus, one.result, there)
-    return f"to be scored on {', '.join(lacking)}" if lacking else ""
+    left = TASKS[config.task].left
+    return one.why or (function(left)(config, folder, one) if left else "")
 
 
-def estimate(left: list[Config], at_once: int) -> str:
+def estimate(left: dict[Path, Config], at_once: int) -> str:
     """About how long these runs take: the mean of finished ones like them, below the same `out`."""
     if not left:
         return "nothing is left to run"
-    seconds = seconds_by_kind({job.out for job in left}, {model_of(job) for job in left})
-    known = [mean(found) for job in left if (found := seconds.get(kind(to_save(job))))]
-    unlike = f"no finished run of the same model, encoder, data and epochs below {left[0].out}"
+    jobs = list(left.values())
+    alike = TASKS[jobs[0].task].alike
+    seconds = seconds_by_kind({job.out for job in jobs}, {folder.parent.name for folder in left}, alike)
+    known = [mean(found) for job in jobs if (found := seconds.get(kind(to_save(job), alike)))]
+    unlike = f"no finished run of the same model, encoder, data and epochs below {jobs[0].out}"
     if not known:
         return f"unknown ({unlike})"
     text = f"{duration(sum(known) / at_once)} for {many(len(known), 'run')}, {at_once} at once"
     return text + (f"; unknown for {len(left) - len(known)} more ({unlike})" if len(known) < len(left) else "")
 
 
-def model_of(config: Config) -> str:
-    """The model's name in a run's result."""
-    return config.model_name if config.lm is None else Path(config.lm.model).name
-
-
-def seconds_by_kind(outs: set[str], models: set[str]) -> dict[str, list[float]]:
-    """The seconds of finished runs of these models that were run in one go."""
+def seconds_by_kind(outs: set[str], models: set[str], alike: tuple[str, ...]) -> dict[str, list[float]]:
+    """The seconds of finished runs in these models' folders that were run in one go."""
     found = defaultdict(list)
-    for folder in (folder for out in outs if Path(out).is_dir() for folder in run_folders(out)):
+    below = (folder for out in outs if Path(out).is_dir() for folder in runs_below(out))
+    for folder in (folder for folder in below if folder.parent.name in models):
         try:
             result = read_result(folder)
         except DataError:
             continue
-        if result is None or result.status != "finished" or result.resumed_from_step or result.model not in models:
+        if result is None or result.status != "finished" or result.resumed_from_step:
             continue
         with suppress(DataError, KeyError, TypeError, AttributeError):  # of another version
-            found[kind(read_yaml(folder / "config.yaml"))].append(result.seconds)
+            found[kind(read_yaml(RunFolder(folder).config), alike)].append(result.seconds)
     return found
 
 
-def kind(saved: dict[str, Any]) -> str:
+def kind(saved: dict[str, Any], alike: tuple[str, ...]) -> str:
     """What a run's time depends on most, of its config.yaml."""
-    if saved.get("lm"):
-        return json.dumps([saved["lm"][key] for key in ("benchmark", "subset", "model", "mode", "limit")])
-    trainer = {key: saved["trainer"].get(key) for key in ("max_epochs", "devices", "nodes")}
-    return json.dumps([saved["model"]["name"], saved["encoder"]["name"], saved["data"], trainer], sort_keys=True)
+    return json.dumps([reduce(getitem, key.split("."), saved) for key in alike], sort_keys=True)
 
 
 def duration(seconds: float) -> str:
