@@ -19,8 +19,8 @@ from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from xfact.build.xfact.ratings import RatingMaps
 from xfact.config import DataConfig
-from xfact.corpus.ratings import RatingMaps
 from xfact.data.corpus import Corpus
 
 ROOT = Path(__file__).parents[1]

@@ -35,19 +35,19 @@ from xfact.config import OptimConfig, parse
 from xfact.data.batches import Batch
 from xfact.data.corpus import Corpus
 from xfact.errors import Failure, first_line
+from xfact.io.progress import bars
+from xfact.io.screen import console
 from xfact.models import packed
 from xfact.models.attn_ea import AttnEA
 from xfact.models.claim_only import ClaimOnly
 from xfact.models.encoder import Encoder
 from xfact.models.verifier import Verifier
-from xfact.progress import bars
+from xfact.process.signals import Stop
 from xfact.runs.fitting import Fitted, explained, fit, make_inputs
 from xfact.runs.lightning import prepare
 from xfact.runs.loggers import Loggers
 from xfact.runs.result import versions
-from xfact.runs.signals import Stop
 from xfact.schema import LABELS
-from xfact.screen import console
 
 ROOT = Path(__file__).parents[1]
 # Dense bf16 FLOPs a second (V100, T4: fp16), by NVIDIA's data sheets of the cards; the first that fits counts.

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from xfact.data.languages import LANGUAGES
 from xfact.data.tsv import read_tsv
 from xfact.evaluation.predictions import predictions_table, write_predictions
 from xfact.evaluation.scores import split_score
 from xfact.runs.result import read_result, write_result
 from xfact.schema import COLUMNS, LABELS, SNIPPETS
+from xfact.text.languages import LANGUAGES
 
 RUN = Path(__file__).parents[1] / "run.py"
 ROWS = [  # model, metadata, evidence: Table 3

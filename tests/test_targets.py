@@ -59,7 +59,7 @@ def test_a_module_that_is_not_there_is_named(stranger, module):
         ("package_of_a_test.deep.model.Mine", (Verifier, TextModel)),
         ("subprocess.Popen", SplitData),
         ("subprocess.Popen", FitSplit),
-        ("xfact.runs.signals.Stop", SplitData),
+        ("xfact.process.signals.Stop", SplitData),
         ("xfact.data.modules.TestSplit", FitSplit),
     ],
 )

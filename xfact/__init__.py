@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xfact.predictor import Predictor
+    from xfact.runs.predictor import Predictor
 
 
 def load(folder: str | Path, model: str | None = None) -> "Predictor":
@@ -12,6 +12,6 @@ def load(folder: str | Path, model: str | None = None) -> "Predictor":
 
     `model` names its class, as `mymodel.Largest`, if that is not one of the suite's: code runs only if it is named.
     """
-    from xfact.predictor import Predictor
+    from xfact.runs.predictor import Predictor
 
     return Predictor(Path(folder).expanduser(), named=() if model is None else (model,))

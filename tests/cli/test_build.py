@@ -4,11 +4,11 @@ import json
 import shutil
 
 import pytest
+from build.invented import answer, export_rows, number_of, read, write
 from cli.conftest import command, quick, succeed
-from corpus.invented import answer, export_rows, number_of, read, write
 
-from xfact.corpus.veryfit_steps import unquoted
-from xfact.lm.veryfit import FIELDS, items, place_of, read_statements
+from xfact.build.veryfit.steps import unquoted
+from xfact.data.veryfit import FIELDS, items, place_of, read_statements
 
 BUILD = ("task=build", "builder=veryfit", "builder.per_orientation=8")
 

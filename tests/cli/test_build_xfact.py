@@ -4,12 +4,12 @@ import csv
 import json
 
 import pytest
+from build.factchecks import SITES, claims, google, json_ld, page, write_lines, write_pages
 from cli.conftest import quick, succeed
-from corpus.factchecks import SITES, claims, google, json_ld, page, write_lines, write_pages
-from corpus.web import Answer, serve
+from web.server import Answer, serve
 
+from xfact.build.xfact.crawl import Crawl, followed, read_all
 from xfact.config import DataConfig, FetchConfig
-from xfact.corpus.crawl import Crawl, followed, read_all
 from xfact.data.corpus import Corpus
 from xfact.report.audit_counts import counts
 from xfact.schema import OFFICIAL

@@ -11,16 +11,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from build.factchecks import claims as factchecks
+from build.factchecks import write_pages
+from build.invented import export_rows, write
 from cli.conftest import ROOT, quick, succeed
 from cli.test_inputs import multifc, official
-from corpus.factchecks import claims as factchecks
-from corpus.factchecks import write_pages
-from corpus.invented import export_rows, write
 
 from xfact.config import Config, DataConfig
 from xfact.data.corpus import Corpus
+from xfact.data.veryfit import INVENTED
 from xfact.launch.messages import known_keys
-from xfact.lm.veryfit import INVENTED
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 

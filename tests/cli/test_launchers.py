@@ -5,7 +5,7 @@ import re
 
 from cli.conftest import quick, run_folders
 
-from xfact.runs.threads import available_cores
+from xfact.process.threads import available_cores
 
 WORDS = ("-m", "preset=smoke", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
 

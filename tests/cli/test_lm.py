@@ -15,8 +15,8 @@ import pytest
 from cli.conftest import RUN, environment, quick, succeed
 from lm.stub import api, says
 
+from xfact.data.veryfit import INVENTED, read_statements
 from xfact.lm.tasks import FOLDER
-from xfact.lm.veryfit import INVENTED, read_statements
 
 ROWS = read_statements(INVENTED)
 ASK = ("task=lm", "lm.data=invented")

@@ -3,7 +3,7 @@
 import json
 
 from cli.conftest import quick, succeed
-from corpus.web import Answer, Request, page, serve
+from web.server import Answer, Request, page, serve
 
 from xfact.data.corpus import EMBEDDED
 from xfact.data.tsv import read_tsv

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from xfact.config import DataConfig
 from xfact.data.corpus import Corpus
 from xfact.data.duplicates import Count, conflicts, groups, repeated, repeats, standing
-from xfact.data.normalise import normalised
 from xfact.schema import Claim
+from xfact.text.normalise import normalised
 
 FILES = {"train": "train.all.tsv", "dev": "dev.all.tsv", "alpha1": "test.all.tsv", "alpha3": "zeroshot.tsv"}
 

@@ -2,13 +2,13 @@
 
 import pytest
 
+from xfact.build.xfact.record import Record
+from xfact.build.xfact.steps import headlines
 from xfact.config import DataConfig
-from xfact.corpus.record import Record
-from xfact.corpus.xfact_steps import headlines
 from xfact.data.checks import fact_check_headline
 from xfact.data.corpus import Corpus
 from xfact.data.headlines import MARKERS, headline_marker
-from xfact.data.languages import LANGUAGES
+from xfact.text.languages import LANGUAGES
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,6 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, t
 
-from xfact.data.near import near_duplicates
-from xfact.data.normalise import normalised
 from xfact.evaluation import statistics
 from xfact.evaluation.scores import macro_f1_gold
 from xfact.evaluation.statistics import (
@@ -26,6 +24,8 @@ from xfact.evaluation.statistics import (
     smallest_p,
 )
 from xfact.schema import LABELS
+from xfact.text.near import near_duplicates
+from xfact.text.normalise import normalised
 
 LETTERS = np.array(list("abc"))
 

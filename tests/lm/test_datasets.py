@@ -7,13 +7,13 @@ import pytest
 
 from xfact.config import DataConfig
 from xfact.data.corpus import Corpus
-from xfact.data.normalise import normalised
+from xfact.data.veryfit import INVENTED
 from xfact.errors import DataError, UserError
 from xfact.lm import datasets
 from xfact.lm.contamination import continuation, overlaps
 from xfact.lm.prompts import FOLDER, filled, read_label_names, read_prompt
-from xfact.lm.veryfit import INVENTED
 from xfact.schema import LABELS
+from xfact.text.normalise import normalised
 
 FIRST = "«A Borgonuvola il canone delle altalene è stato abolito nel 2019»"
 PROMPTS = {

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from xfact.data.veryfit import LABELS
 from xfact.evaluation.scores import split_score
 from xfact.lm.scores import answer_group, answer_score, pair_score, probe_score
-from xfact.lm.veryfit import LABELS
 
 ANSWER = st.sampled_from(["Vero", "Falso", ""])
 

@@ -5,8 +5,8 @@ import pytest
 from xfact.config import Config, LmConfig
 from xfact.lm.evaluate import evaluate
 from xfact.lm.settings import asked, folder_of
+from xfact.process.lock import Elsewhere, only_one
 from xfact.runs.folder import RunFolder
-from xfact.runs.lock import Elsewhere, only_one
 
 API = {"backend": "api-completions", "base_url": "http://one/v1/completions", "tokenizer": "gpt2"}
 

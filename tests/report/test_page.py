@@ -16,7 +16,7 @@ import pytest
 from report.browser import ENTER, ESCAPE, MISSING, chromium, problems, requests, show
 
 from xfact.errors import UserError
-from xfact.grid import Table, csv_text
+from xfact.io.grid import Table, csv_text
 from xfact.report.behaviour import confusion_figure
 from xfact.report.page import Browser, Figure, Page, Section, write_page
 from xfact.schema import Claim

@@ -4,7 +4,7 @@ import pytest
 from report.invented_runs import made_run
 from report.invented_runs import table as predictions
 
-from xfact.grid import Table, latex_table
+from xfact.io.grid import Table, latex_table
 from xfact.report.behaviour import evidence_rows, retained_table
 from xfact.report.paper import score_tables, time_table
 from xfact.report.published import ENCODER, MAJORITY, ROWS

@@ -9,11 +9,11 @@ import pytest
 
 from xfact.config import Config, DataConfig
 from xfact.data.corpus import Corpus
-from xfact.data.languages import LANGUAGES
 from xfact.errors import DataError, UserError
 from xfact.report import stats as module
 from xfact.report.stats import PAPER_ORDER, Table, cut, escaped, markdown_table, quantiles, stats
 from xfact.schema import COLUMNS, LABELS
+from xfact.text.languages import LANGUAGES
 
 SPLIT = {
     "fit": {"_target_": "xfact.data.modules.FitSplit", "train": "train.all.tsv", "dev": "dev.all.tsv"},

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from xfact.data.veryfit import INVENTED
 from xfact.errors import UserError
-from xfact.lm.veryfit import INVENTED
 from xfact.report.veryfit_stats import entries_of, files_of, stats
 
 ROWS = [json.loads(line) for line in INVENTED.read_text().splitlines()]

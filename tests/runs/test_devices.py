@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xfact.runs import threads
+from xfact.process import threads
+from xfact.process.threads import asked_threads, available_cores, container_cores, share
 from xfact.runs.devices import parts
-from xfact.runs.threads import asked_threads, available_cores, container_cores, share
 
 
 @given(st.integers(1, 16), st.integers(1, 16))

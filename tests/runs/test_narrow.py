@@ -6,9 +6,9 @@ import pytest
 from runs.test_result import result
 
 from xfact.evaluation.record import LmRecord, SplitScore
+from xfact.io.screen import SafeConsole
 from xfact.lm.tables import print_groups, print_lm_table
 from xfact.runs.tables import print_mean_table, print_scores
-from xfact.screen import SafeConsole
 
 WIDTHS = [60, 80, 100]
 

@@ -12,11 +12,11 @@ from runs.test_result import result
 
 from xfact.config import Config
 from xfact.errors import Failure, UserError
+from xfact.process.lock import Elsewhere, only_one
 from xfact.runs import train as runs
 from xfact.runs.checkpoints import Checkpoints, write
 from xfact.runs.evaluate import evaluate, with_changes
 from xfact.runs.folder import RunFolder
-from xfact.runs.lock import Elsewhere, only_one
 from xfact.runs.metrics import MetricsFile
 from xfact.runs.result import read_result
 from xfact.runs.train import recorded, train

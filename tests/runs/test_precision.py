@@ -15,9 +15,9 @@ from xfact.config import TINY
 from xfact.data.corpus import Corpus
 from xfact.models.claim_only import ClaimOnly
 from xfact.models.verifier import Verifier
+from xfact.process.signals import Stop
 from xfact.runs.fitting import Fitted, fit, make_inputs
 from xfact.runs.loggers import Loggers
-from xfact.runs.signals import Stop
 
 MIXED = ("bf16-mixed", "16-mixed")
 SMALL = ("data.limit=160", "trainer.max_epochs=1", "trainer.progress=false", "trainer=cpu")  # 20 steps of 8 claims

@@ -5,8 +5,8 @@ from collections import Counter
 from xfact.config import AugmentConfig
 from xfact.data import politifact
 from xfact.data.corpus import Corpus, FileReport
+from xfact.io.screen import say
 from xfact.schema import Claim
-from xfact.screen import say
 
 
 def training_rows(corpus: Corpus, augment: AugmentConfig, file: str) -> tuple[list[Claim], FileReport]:

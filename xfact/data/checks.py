@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from xfact.config import Check
 from xfact.data import fact_checkers, headlines, ratings
-from xfact.data.dates import Days, leading_date, link_date, read_date
-from xfact.data.near import NEAR, near_pairs
-from xfact.data.normalise import normalised
 from xfact.schema import Claim
+from xfact.text.dates import Days, leading_date, link_date, read_date
+from xfact.text.near import NEAR, near_pairs
+from xfact.text.normalise import normalised
 
 CLAIM = 0  # the place of a finding in the claim itself; its snippets are 1 to 5
 

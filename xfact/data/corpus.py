@@ -12,8 +12,8 @@ from xfact.config import PACKAGE, DataConfig
 from xfact.data import hub
 from xfact.data.tsv import content_hash, rows_of
 from xfact.errors import DataError, UserError
+from xfact.io.screen import say, warn, warn_once
 from xfact.schema import OFFICIAL_ROWS, SWALLOWED_ROWS, Claim
-from xfact.screen import say, warn, warn_once
 
 Role = Literal["train", "dev", "test"]  # what a file is read for: some of data's keys leave test sets whole
 

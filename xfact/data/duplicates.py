@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from xfact.data.normalise import normalised
 from xfact.schema import Claim
+from xfact.text.normalise import normalised
 
 
 def repeated(train: Iterable[Claim], other: Sequence[Claim]) -> list[bool]:

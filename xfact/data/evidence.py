@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Literal
 
 from xfact.config import EvidenceConfig
+from xfact.io.screen import warn
 from xfact.schema import SNIPPETS, Claim
-from xfact.screen import warn
 
 TestEvidence = Literal["config", "none"]  # of a test split: what the config says, or none though trained with some
 

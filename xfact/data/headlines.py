@@ -8,7 +8,7 @@ import re
 from functools import cache
 
 from xfact.config import PACKAGE
-from xfact.data.normalise import in_words
+from xfact.text.normalise import in_words
 
 MARKERS = PACKAGE / "data" / "headline_markers.tsv"
 HEAD = re.compile(r"\s*[\[(#]?(.{2,60}?)\s*(?:[:：|\])]|\s[-–—]\s)")

@@ -12,8 +12,8 @@ from xfact.config import AugmentConfig
 from xfact.data.ratings import LABEL_MAPS
 from xfact.data.tsv import BadRows, content_hash, lines, read_tsv, refuse
 from xfact.errors import DataError, UserError
+from xfact.io.screen import warn
 from xfact.schema import SNIPPETS, Claim, canonical_label
-from xfact.screen import warn
 
 SITE = "politifact.com"
 PREFIX = "pomt-"  # of PolitiFact's claim IDs in MultiFC

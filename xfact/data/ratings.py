@@ -8,7 +8,7 @@ import re
 from functools import cache
 
 from xfact.config import PACKAGE
-from xfact.data.normalise import in_words
+from xfact.text.normalise import in_words
 
 LABEL_MAPS = PACKAGE / "data" / "label_maps"
 MASTER = "master_mapping.tsv"

@@ -17,9 +17,9 @@ import pyarrow as pa
 from xfact.config import encoder_folder
 from xfact.environment import SHARED
 from xfact.errors import DataError, UserError
-from xfact.files import temporary
-from xfact.progress import bars
-from xfact.screen import say, warn
+from xfact.io.files import temporary
+from xfact.io.progress import bars
+from xfact.io.screen import say, warn
 
 CLAIMS_PER_CHUNK = 1024
 FORMAT = "3"

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from xfact.errors import Failure
-from xfact.files import temporary
+from xfact.io.files import temporary
 from xfact.schema import Claim
 
 

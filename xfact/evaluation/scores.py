@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from xfact.data.languages import name_and_family
 from xfact.evaluation.record import ClassScore, GroupScore, SplitScore
 from xfact.schema import LABELS
+from xfact.text.languages import name_and_family
 
 Names: TypeAlias = Sequence[str] | np.ndarray | pd.Series
 

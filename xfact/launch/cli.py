@@ -17,6 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from xfact.config import Config
 from xfact.environment import SHARED, masked
+from xfact.io.screen import say
 from xfact.launch.compose import typed
 from xfact.launch.messages import code_of, fail, one_line
 from xfact.launch.outcomes import STARTED, append, ending, note, note_killed, outcomes
@@ -24,10 +25,9 @@ from xfact.launch.perform import perform
 from xfact.launch.sweep import is_another, jobs_of_sweep, print_sweep
 from xfact.launch.tasks import TASKS, Task
 from xfact.launch.words import options_first, quoted
+from xfact.process.command import COMMAND, command
+from xfact.process.signals import MAIN, Interrupted, is_worker, leave_if_alone, pass_on
 from xfact.runs.loggers import SWEEP, sweep_name
-from xfact.runs.signals import MAIN, Interrupted, is_worker, leave_if_alone, pass_on
-from xfact.runs.words import COMMAND, command
-from xfact.screen import say
 
 
 def main(job: Callable[[], None], argv: list[str]) -> int:

@@ -12,8 +12,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 from xfact.config import Config
 from xfact.errors import UserError, first_line, line
+from xfact.io.screen import printable
 from xfact.launch.tasks import TASKS
-from xfact.screen import printable
 
 # Keys that are there only with another word, and that word.
 GIVEN_BY = {"experiments": "is added, to a sweep: -m +experiments=..."}

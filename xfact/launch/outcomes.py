@@ -10,8 +10,8 @@ from typing import Any
 
 from xfact.environment import SHARED, masked
 from xfact.launch.messages import code_of, fail, one_line
-from xfact.runs.lock import Elsewhere
-from xfact.runs.signals import Interrupted, begin_job
+from xfact.process.lock import Elsewhere
+from xfact.process.signals import Interrupted, begin_job
 
 STARTED = "started.jsonl"  # the jobs that began
 OUTCOMES = "outcomes.jsonl"  # how they ended

@@ -6,7 +6,7 @@ from typing import Any
 
 from xfact.config import Config
 from xfact.errors import UserError
-from xfact.files import check_writable
+from xfact.io.files import check_writable
 from xfact.launch.tasks import TASKS, function
 
 

@@ -13,14 +13,14 @@ from typing import Any
 
 from xfact.config import Config
 from xfact.errors import DataError
-from xfact.files import read_yaml
-from xfact.grid import Table, rich_table, stdout_console
+from xfact.io.files import read_yaml
+from xfact.io.grid import Table, rich_table, stdout_console
 from xfact.launch.tasks import TASKS, folder_of, function
+from xfact.process.command import bare
 from xfact.runs.folder import RunFolder, runs_below
 from xfact.runs.result import read_result
 from xfact.runs.states import LEFT, State, counts, state
 from xfact.runs.train import to_save
-from xfact.runs.words import bare
 
 
 def preview(jobs: list[Config], axes: list[list[str]], at_once: int, words: str) -> None:

@@ -21,20 +21,20 @@ from omegaconf import DictConfig, OmegaConf
 
 from xfact.config import Config
 from xfact.errors import Failure, UserError
-from xfact.files import write_text
+from xfact.io.files import write_text
+from xfact.io.screen import say, warn_once
 from xfact.launch.compose import jobs
 from xfact.launch.outcomes import ending, note
 from xfact.launch.perform import perform
 from xfact.launch.preview import many
 from xfact.launch.preview import note as lacks
 from xfact.launch.tasks import folder_of
+from xfact.process.command import COMMAND, command
+from xfact.process.signals import MAIN, Interrupted, Stop
+from xfact.process.threads import JOBS
 from xfact.runs.devices import rank, world_size
 from xfact.runs.folder import RunFolder
-from xfact.runs.signals import MAIN, Interrupted, Stop
 from xfact.runs.states import state
-from xfact.runs.threads import JOBS
-from xfact.runs.words import COMMAND, command
-from xfact.screen import say, warn_once
 
 ENDED = {"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "TIMEOUT"}
 LONGEST_PAUSE = 30.0  # seconds between two looks at the queue

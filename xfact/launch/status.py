@@ -6,13 +6,13 @@ from pathlib import Path
 
 from xfact.config import Config
 from xfact.errors import DataError, UserError, first_line
-from xfact.files import read_yaml
-from xfact.grid import Table, rich_table, stdout_console
+from xfact.io.files import read_yaml
+from xfact.io.grid import Table, rich_table, stdout_console
+from xfact.io.screen import warn
 from xfact.launch.preview import many
+from xfact.process.command import command, with_out
 from xfact.runs.folder import RunFolder, runs_below, sweeps
 from xfact.runs.states import LEFT, counts, state
-from xfact.runs.words import command, with_out
-from xfact.screen import warn
 
 
 def status(config: Config) -> None:

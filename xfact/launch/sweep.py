@@ -14,16 +14,16 @@ from omegaconf.errors import OmegaConfBaseException
 
 from xfact.config import Config
 from xfact.errors import UserError
-from xfact.files import write_text
+from xfact.io.files import write_text
+from xfact.io.screen import say
 from xfact.launch.compose import axes, jobs, keep_first_row
 from xfact.launch.messages import fail, one_line
 from xfact.launch.tasks import TASKS, folder_of, function
+from xfact.process.command import command
+from xfact.process.threads import JOBS, available_cores
 from xfact.runs.folder import RunFolder, sweep_list
 from xfact.runs.loggers import SWEEP
 from xfact.runs.result import read_result
-from xfact.runs.threads import JOBS, available_cores
-from xfact.runs.words import command
-from xfact.screen import say
 
 PLAN = "XFACT_PLAN"  # how many jobs the sweep has, and which of them are the same run as an earlier one
 

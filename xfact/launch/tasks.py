@@ -51,16 +51,16 @@ TASKS = {
         goes_on=KEEPS,
     ),
     "build": Task(
-        "xfact.corpus.build:build", "xfact.corpus.build:check", output="folder", keys=("builder",), goes_on=KEEPS
+        "xfact.build.build:build", "xfact.build.build:check", output="folder", keys=("builder",), goes_on=KEEPS
     ),
     "retrieve": Task(
-        "xfact.corpus.retrieve:retrieve", "xfact.corpus.retrieve:check", output="either", keys=("provider",),
+        "xfact.retrieval.retrieve:retrieve", "xfact.retrieval.retrieve:check", output="either", keys=("provider",),
         goes_on=KEEPS,
     ),
     "evaluate": Task("xfact.runs.evaluate:evaluate", "xfact.runs.evaluate:check"),
-    "predict": Task("xfact.predict:predict", "xfact.predict:check"),
-    "match": Task("xfact.match:match", "xfact.match:check"),
-    "sufficiency": Task("xfact.corpus.sufficiency:sufficiency", "xfact.corpus.sufficiency:check"),
+    "predict": Task("xfact.runs.predict:predict", "xfact.runs.predict:check"),
+    "match": Task("xfact.retrieval.match:match", "xfact.retrieval.match:check"),
+    "sufficiency": Task("xfact.annotation.sufficiency:sufficiency", "xfact.annotation.sufficiency:check"),
     "stats": Task("xfact.report.stats:stats", "xfact.report.stats:check", output="folder", out=True),
     "audit": Task("xfact.report.audit:audit", "xfact.report.stats:check", output="folder"),
     "report": Task("xfact.report.report:report", out=True),

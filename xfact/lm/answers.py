@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from xfact.data.normalise import folded
+from xfact.text.normalise import folded
 
 Names = Mapping[str, Sequence[str]]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from xfact.data.normalise import normalised
+from xfact.text.normalise import normalised
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def continuation(answer: str, truth: str) -> Continuation:
 
 def overlaps(texts: Sequence[str], seen: Sequence[str]) -> list[str]:
     """For each text `exact`, `near` or `none`: whether it stands among texts that a model has seen."""
-    from xfact.data.near import near_duplicates
+    from xfact.text.near import near_duplicates
 
     known = {normalised(text) for text in seen}
     found = ["exact" if normalised(text) in known else "none" for text in texts]

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from xfact.config import DataConfig
+from xfact.data import veryfit as source
 from xfact.data.corpus import Corpus
-from xfact.data.normalise import normalised
 from xfact.errors import UserError
-from xfact.lm import veryfit as source
+from xfact.io.screen import say, warn_once
 from xfact.lm.answers import BINARY, Names, lenient, said, strict
 from xfact.lm.prompts import Prompt, filled, label_names, read_label_names, read_prompt
 from xfact.schema import LABELS, OFFICIAL, SNIPPETS, Claim
-from xfact.screen import say, warn_once
+from xfact.text.normalise import normalised
 
 Dates = Literal["given", "none", "shuffled"]
 Row = dict[str, Any]

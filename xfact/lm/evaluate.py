@@ -10,27 +10,28 @@ from typing import Any
 import pandas as pd
 
 from xfact.config import Config, LmConfig
+from xfact.data import veryfit
 from xfact.data.corpus import Corpus, DataConfig
 from xfact.environment import masked
 from xfact.errors import Failure, UserError
 from xfact.evaluation.predictions import write_predictions
 from xfact.evaluation.record import LmRecord
 from xfact.evaluation.scores import split_score
-from xfact.lm import settings, veryfit
+from xfact.io.screen import console, name_job, say
+from xfact.lm import settings
 from xfact.lm.contamination import overlaps
 from xfact.lm.datasets import veryfit_items
 from xfact.lm.samples import check_answered, predictions
 from xfact.lm.tasks import FOLDER
+from xfact.process.command import this_command
+from xfact.process.lock import only_one
+from xfact.process.signals import Stop
+from xfact.process.threads import jobs_at_once, use_threads
 from xfact.runs.folder import RunFolder, cache_folder
 from xfact.runs.identity import run_hash
 from xfact.runs.identity import settings as flat
-from xfact.runs.lock import only_one
 from xfact.runs.result import Result, read_result, versions
-from xfact.runs.signals import Stop
-from xfact.runs.threads import jobs_at_once, use_threads
-from xfact.runs.words import this_command
 from xfact.schema import OFFICIAL
-from xfact.screen import console, name_job, say
 
 
 def evaluate(config: Config) -> Path:

@@ -1,4 +1,4 @@
-"""A language model's answers kept as they come (xfact/kept.py), and taken from there by the next attempt."""
+"""A language model's answers kept as they come (xfact/io/kept.py), and taken from there by the next attempt."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 from lm_eval.api.model import LM, CacheHook
 
-from xfact.kept import KeptAnswers
+from xfact.io.kept import KeptAnswers
 from xfact.lm.answers import CLOSED, OPENED, Answer
 from xfact.lm.fitting import Fitting
 

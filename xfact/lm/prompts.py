@@ -9,7 +9,7 @@ from typing import Any
 
 from xfact.config import PACKAGE
 from xfact.errors import DataError, UserError
-from xfact.files import read_yaml
+from xfact.io.files import read_yaml
 from xfact.schema import LABELS
 
 FOLDER = PACKAGE / "lm" / "prompts"

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from xfact.data import veryfit
 from xfact.evaluation.record import AnswerGroup, AnswerScore, LmRecord, PairScore, ProbeScore
 from xfact.evaluation.scores import NO_LABEL
 from xfact.evaluation.statistics import mcnemar, wilson
-from xfact.lm import veryfit
 from xfact.lm.contamination import continuation
 from xfact.schema import LABELS
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from xfact.config import Config, DataConfig, LmConfig
+from xfact.data import veryfit
 from xfact.data.corpus import Corpus
 from xfact.data.tokens import check_encoder
 from xfact.data.tsv import content_hash
 from xfact.errors import UserError
-from xfact.lm import veryfit
 from xfact.lm.datasets import veryfit_items, veryfit_prompt, xfact_corpus
 from xfact.lm.prompts import Prompt, read_prompt
 from xfact.runs.folder import RunFolder

@@ -3,9 +3,9 @@
 from rich.console import Console
 
 from xfact.evaluation.record import AnswerGroup, LmRecord
-from xfact.grid import Cell, Table, rich_table
+from xfact.io.grid import Cell, Table, rich_table
+from xfact.io.screen import console, say
 from xfact.runs.result import Result
-from xfact.screen import console, say
 
 
 def one_line(result: Result) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from xfact.data.normalise import normalised
 from xfact.errors import UserError
+from xfact.text.normalise import normalised
 
 try:
     import bm25s

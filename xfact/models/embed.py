@@ -11,8 +11,8 @@ from xfact.config import encoder_folder, positions
 from xfact.data.batches import Batch, flat
 from xfact.data.tokens import Tokeniser
 from xfact.errors import UserError
+from xfact.io.progress import tracked
 from xfact.models.encoder import Encoder, has_weights, new_encoder
-from xfact.progress import tracked
 
 LONGEST = 512  # tokens of a text
 TEXTS = 64  # at once

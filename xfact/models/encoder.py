@@ -14,8 +14,8 @@ from xfact.config import encoder_folder, usable_positions
 from xfact.data.batches import Batch
 from xfact.data.tokens import check_encoder, encoder_absent, hub_options
 from xfact.errors import DataError, UserError
+from xfact.io.screen import say
 from xfact.models.packed import can_pack, packed_states
-from xfact.screen import say
 
 SEQUENCES_PER_GROUP = 8
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")

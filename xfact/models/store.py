@@ -14,7 +14,7 @@ from xfact.data.text import TextOptions
 from xfact.data.tokens import Tokeniser
 from xfact.errors import DataError
 from xfact.evaluation.record import Strict
-from xfact.files import write_text
+from xfact.io.files import write_text
 from xfact.targets import load_class
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from xfact.data.text import Layout, TextOptions
-from xfact.files import write_text
+from xfact.io.files import write_text
 from xfact.schema import Claim
 
 

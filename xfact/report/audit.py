@@ -11,8 +11,8 @@ from xfact.config import Config
 from xfact.data.corpus import Corpus, FileReport
 from xfact.errors import UserError
 from xfact.evaluation.metadata_alone import PREDICTORS, metadata_scores
-from xfact.files import write_text
-from xfact.grid import Cell, Table, csv_text, escaped, markdown_table, stdout_console
+from xfact.io.files import write_text
+from xfact.io.grid import Cell, Table, csv_text, escaped, markdown_table, stdout_console
 from xfact.report.audit_counts import Count, Splits, counts, definition, missing_fields
 from xfact.report.stats import load, show
 from xfact.schema import SNIPPETS

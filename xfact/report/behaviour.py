@@ -7,7 +7,7 @@ import pandas as pd
 
 from xfact.evaluation import behaviour as of
 from xfact.evaluation.calibration import ensemble
-from xfact.grid import Cell, Table, fixed
+from xfact.io.grid import Cell, Table, fixed
 from xfact.report.claims import Texts
 from xfact.report.figures import attention_bars, confusion, heat_map, score_bars
 from xfact.report.page import Figure, Section

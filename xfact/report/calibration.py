@@ -19,7 +19,7 @@ from xfact.evaluation.calibration import (
     scaled,
     selective_accuracy,
 )
-from xfact.grid import Cell, Table
+from xfact.io.grid import Cell, Table
 from xfact.report.figures import reliability, risk_coverage_curves
 from xfact.report.page import Figure, Section
 from xfact.report.runs import Block, Row, Run

@@ -7,7 +7,6 @@ from statistics import mean
 
 import numpy as np
 
-from xfact.data.near import near_duplicates
 from xfact.evaluation.scores import macro_f1_gold
 from xfact.evaluation.statistics import (
     Interval,
@@ -18,9 +17,10 @@ from xfact.evaluation.statistics import (
     randomization_test,
     score_interval,
 )
-from xfact.grid import Cell, Table
+from xfact.io.grid import Cell, Table
 from xfact.report.runs import Row, check_alike
 from xfact.schema import Claim
+from xfact.text.near import near_duplicates
 
 MEASURE = "macro_f1_gold x 100, its classes fixed from the whole split"
 ROUNDS = 10_000

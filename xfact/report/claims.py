@@ -7,10 +7,10 @@ from functools import lru_cache
 from xfact.config import DataConfig
 from xfact.data.corpus import Corpus
 from xfact.errors import UserError
+from xfact.io.screen import warn_once
 from xfact.report.runs import Block, Run
 from xfact.runs.evaluate import saved_config
 from xfact.schema import SNIPPETS, Claim
-from xfact.screen import warn_once
 
 
 @dataclass(frozen=True)

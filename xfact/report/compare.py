@@ -6,13 +6,13 @@ import numpy as np
 
 from xfact.config import Config
 from xfact.errors import UserError
-from xfact.grid import Cell, Table, cut, rich_table, stdout_console
+from xfact.io.grid import Cell, Table, cut, rich_table, stdout_console
+from xfact.io.screen import warn
 from xfact.report.chance import ENOUGH, MEASURE, UNPAIRED, Sample, compared, p_text, sample, without_interval
 from xfact.report.claims import claims_of
 from xfact.report.runs import Row, collect
 from xfact.runs.tables import listed
 from xfact.schema import Claim
-from xfact.screen import warn
 
 FLIPPED = 4  # claims shown of each split
 

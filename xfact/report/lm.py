@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from xfact.evaluation.record import AnswerGroup, LmRecord
-from xfact.grid import Cell, Table
+from xfact.io.grid import Cell, Table
 from xfact.lm.tables import asked_words, interval
 from xfact.report.page import Section
 from xfact.report.runs import Run

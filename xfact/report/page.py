@@ -13,10 +13,10 @@ from string import Template
 import numpy as np
 import pandas as pd
 
-from xfact.data.languages import name_and_family
-from xfact.files import write_text
-from xfact.grid import Table, shown
+from xfact.io.files import write_text
+from xfact.io.grid import Table, shown
 from xfact.schema import SNIPPETS, Claim
+from xfact.text.languages import name_and_family
 
 ASSETS = Path(__file__).parent / "assets"
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from statistics import mean
 from typing import Literal
 
-from xfact.data.languages import name_and_family
 from xfact.evaluation.record import GroupScore, SplitScore
-from xfact.grid import Cell, Table
+from xfact.io.grid import Cell, Table
 from xfact.report.published import (
     ENCODER,
     HARDWARE,
@@ -22,6 +21,7 @@ from xfact.report.published import (
 from xfact.report.runs import Block, Row, Run
 from xfact.runs.tables import listed, shown, spread
 from xfact.schema import OFFICIAL_ROWS
+from xfact.text.languages import name_and_family
 
 Definition = Literal["macro_f1", "macro_f1_gold", "macro_f1_7"]
 DEFINITIONS: dict[str, str] = {

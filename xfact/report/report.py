@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from xfact.config import Config
 from xfact.evaluation.calibration import ensemble
-from xfact.files import write_text
-from xfact.grid import Cell, Table, csv_text, escaped, latex_table, markdown_table, rich_table, stdout_console
+from xfact.io.files import write_text
+from xfact.io.grid import Cell, Table, csv_text, escaped, latex_table, markdown_table, rich_table, stdout_console
+from xfact.io.screen import say, warn
 from xfact.report import behaviour, calibration, lm
 from xfact.report.chance import interval_table, sample, test_table
 from xfact.report.claims import Texts, texts_of
@@ -19,7 +20,6 @@ from xfact.report.paper import Definition, class_table, family_table, language_t
 from xfact.report.runs import Block, Row, blocks_of, finished
 from xfact.runs.folder import RunFolder
 from xfact.schema import LABELS, Claim
-from xfact.screen import say, warn
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from xfact.errors import DataError, UserError, first_line
 from xfact.evaluation.record import LmRecord, SplitScore
+from xfact.io.screen import warn_once
 from xfact.models.known import KNOWN
 from xfact.runs.folder import RunFolder, runs_below, runs_of_sweep
 from xfact.runs.result import Result
 from xfact.runs.states import state
 from xfact.runs.tables import data_name, listed, row_labels, setting
-from xfact.screen import warn_once
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,15 +5,15 @@ from typing import get_args
 
 from rich.text import Text
 
+from xfact.build.veryfit import datasheet
+from xfact.build.veryfit.checkit import Entry
 from xfact.config import Config
-from xfact.corpus import datasheet
-from xfact.corpus.checkit import Entry
 from xfact.data.tsv import content_hash
+from xfact.data.veryfit import Subset, items, place_of, read_statements
 from xfact.errors import UserError
-from xfact.files import write_text
-from xfact.grid import Table, csv_text, markdown_table, rich_table, stdout_console
-from xfact.lm.veryfit import Subset, items, place_of, read_statements
-from xfact.screen import say
+from xfact.io.files import write_text
+from xfact.io.grid import Table, csv_text, markdown_table, rich_table, stdout_console
+from xfact.io.screen import say
 
 NO_PARTIES = "The released files have no parties: the paper's Table 2 cannot be counted from them."
 

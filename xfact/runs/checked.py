@@ -9,7 +9,7 @@ from xfact.data import politifact
 from xfact.data.corpus import Corpus
 from xfact.data.tokens import check_encoder
 from xfact.errors import UserError
-from xfact.screen import say
+from xfact.io.screen import say
 
 
 def check_train(config: Config) -> None:

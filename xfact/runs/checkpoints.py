@@ -14,10 +14,10 @@ from pytorch_lightning.callbacks import Callback
 
 from xfact.config import CheckpointConfig
 from xfact.errors import Failure
-from xfact.files import temporary
+from xfact.io.files import temporary
+from xfact.process.signals import Interrupted, Stop
 from xfact.runs.result import Best
 from xfact.runs.resume import file_name, found
-from xfact.runs.signals import Interrupted, Stop
 
 KEPT = 2  # resume checkpoints: the newest may be torn
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from xfact.files import temporary
+from xfact.io.files import temporary
 from xfact.runs.folder import RunFolder
 
 

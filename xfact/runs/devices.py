@@ -13,13 +13,13 @@ from typing import TextIO
 from xfact.config import Config, TrainerConfig
 from xfact.environment import SHARED
 from xfact.errors import Failure, UserError
-from xfact.files import write_text
+from xfact.io.files import write_text
+from xfact.io.screen import say
+from xfact.process.lock import taken
+from xfact.process.signals import Interrupted, die_with_parent, is_worker
+from xfact.process.threads import jobs_at_once, share
 from xfact.runs.folder import RunFolder
-from xfact.runs.lock import taken
 from xfact.runs.result import Result, read_result
-from xfact.runs.signals import Interrupted, die_with_parent, is_worker
-from xfact.runs.threads import jobs_at_once, share
-from xfact.screen import say
 
 _places: list[TextIO] = []  # this process's, held until it ends
 

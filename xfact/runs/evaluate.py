@@ -16,11 +16,11 @@ from xfact.data.duplicates import repeated
 from xfact.environment import resolved
 from xfact.errors import DataError, UserError, line
 from xfact.evaluation.record import SplitScore
-from xfact.files import read_yaml, write_text
+from xfact.io.files import read_yaml, write_text
+from xfact.io.screen import say, warn
 from xfact.runs.checked import asked_splits, check_snippets
 from xfact.runs.folder import RunFolder
 from xfact.schema import Claim
-from xfact.screen import say, warn
 
 Scored = tuple[str, Any, SplitScore, dict[str, float]]
 

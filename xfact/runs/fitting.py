@@ -20,8 +20,10 @@ from xfact.data.text import Layout, TextOptions
 from xfact.data.tokens import Tokeniser
 from xfact.errors import Failure
 from xfact.evaluation.metric import Scores
+from xfact.io.screen import say, warn
 from xfact.models.text_model import TextModel
 from xfact.models.verifier import Verifier, collected
+from xfact.process.signals import Stop
 from xfact.runs import lightning
 from xfact.runs.checkpoints import Checkpoints
 from xfact.runs.folder import RunFolder, cache_folder
@@ -29,8 +31,6 @@ from xfact.runs.loggers import Loggers
 from xfact.runs.metrics import MetricsFile
 from xfact.runs.result import Best
 from xfact.runs.resume import newest, step_of
-from xfact.runs.signals import Stop
-from xfact.screen import say, warn
 from xfact.targets import constructor_arguments, load_class
 
 Model = Verifier | TextModel

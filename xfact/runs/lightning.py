@@ -20,11 +20,11 @@ from pytorch_lightning.strategies import DDPStrategy
 
 from xfact.config import OptimConfig, TrainerConfig
 from xfact.data.batches import parts_of
-from xfact.progress import bars
+from xfact.io.progress import bars
+from xfact.io.screen import console, say
+from xfact.process.threads import jobs_at_once, use_threads
 from xfact.runs.checkpoints import WholeFiles
 from xfact.runs.devices import is_one_of_many
-from xfact.runs.threads import jobs_at_once, use_threads
-from xfact.screen import console, say
 
 
 def prepare(seed: int, threads: int | None) -> int:

@@ -16,11 +16,11 @@ from xfact.config import Config, LoggerConfig, WandbConfig
 from xfact.environment import put
 from xfact.errors import UserError, first_line
 from xfact.evaluation.record import SplitScore
-from xfact.files import write_text
+from xfact.io.files import write_text
+from xfact.io.screen import say, warn
 from xfact.runs.devices import rank
 from xfact.runs.folder import RunFolder
 from xfact.runs.result import Result
-from xfact.screen import say, warn
 
 SWEEP = "XFACT_SWEEP"  # the name that all jobs of one -m command share, and the folder of its own files
 FIGURES = ("macro_f1", "macro_f1_gold", "macro_f1_7", "accuracy")

@@ -10,9 +10,9 @@ from pytorch_lightning.loggers import Logger
 from pytorch_lightning.utilities import rank_zero_only
 
 from xfact.errors import Failure
-from xfact.files import write_text
+from xfact.io.files import write_text
+from xfact.io.screen import warn
 from xfact.runs.folder import RunFolder
-from xfact.screen import warn
 
 
 class MetricsFile(Logger):

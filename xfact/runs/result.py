@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from xfact.config import PACKAGE
 from xfact.errors import DataError, UserError
 from xfact.evaluation.record import LmRecord, SplitScore, Strict
-from xfact.files import write_text
+from xfact.io.files import write_text
 from xfact.models.known import KNOWN
 from xfact.runs.folder import RunFolder
 

@@ -3,7 +3,7 @@
 import zipfile
 from pathlib import Path
 
-from xfact.screen import warn
+from xfact.io.screen import warn
 
 
 def file_name(step: int) -> str:

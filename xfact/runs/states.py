@@ -9,9 +9,9 @@ from xfact.config import Config
 from xfact.data.corpus import Corpus
 from xfact.data.evidence import test_source
 from xfact.errors import DataError
+from xfact.process.lock import held_by
 from xfact.runs.folder import RunFolder
 from xfact.runs.identity import identity, run_folder, run_hash, settings
-from xfact.runs.lock import held_by
 from xfact.runs.result import Result, read_result
 from xfact.runs.resume import found, step_of
 from xfact.targets import is_own

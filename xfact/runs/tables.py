@@ -12,11 +12,11 @@ from rich.console import Console
 from xfact.config import Config
 from xfact.errors import UserError
 from xfact.evaluation.record import GroupScore, SplitScore
-from xfact.grid import Cell, Table, rich_table
+from xfact.io.grid import Cell, Table, rich_table
+from xfact.io.screen import console, say, warn_once
 from xfact.models.known import KNOWN
 from xfact.runs.folder import RunFolder
 from xfact.runs.result import Result, read_result
-from xfact.screen import console, say, warn_once
 from xfact.targets import constructor_arguments
 
 DEFINITION = "macro-F1 x 100 over the classes in gold or predictions (the paper's)"

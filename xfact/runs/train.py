@@ -17,20 +17,20 @@ from xfact.data.corpus import EMBEDDED, Corpus, FileReport
 from xfact.environment import masked, put
 from xfact.errors import Failure, UserError, first_line
 from xfact.evaluation.record import SplitScore
-from xfact.files import temporary, write_text
+from xfact.io.files import temporary, write_text
+from xfact.io.screen import mute, name_job, say, warn
+from xfact.process.command import this_command
+from xfact.process.lock import only_one
+from xfact.process.signals import Interrupted, Stop
+from xfact.process.threads import jobs_at_once
 from xfact.runs.checked import asked_splits, check_training
 from xfact.runs.devices import needs_group, rank, run_group, take_devices, world_size
 from xfact.runs.evaluate import alone, load_model, score_splits, scored, training_claims
 from xfact.runs.folder import RunFolder
 from xfact.runs.identity import identity, run_folder, run_hash, settings, without_effect
-from xfact.runs.lock import only_one
 from xfact.runs.loggers import Loggers, opened
 from xfact.runs.result import Result, Rows, read_result, versions, write_result
-from xfact.runs.signals import Interrupted, Stop
 from xfact.runs.states import changed_code, lacking_splits
-from xfact.runs.threads import jobs_at_once
-from xfact.runs.words import this_command
-from xfact.screen import mute, name_job, say, warn
 
 ROOM = 64 * 1024  # bytes kept beside a run's result, so that a full disk leaves room for its last word
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from xfact.config import Config
 from xfact.errors import first_line
+from xfact.io.screen import mute
+from xfact.process.signals import Interrupted, Stop, die_with_parent
 from xfact.runs.devices import rank
 from xfact.runs.folder import RunFolder
-from xfact.runs.signals import Interrupted, Stop, die_with_parent
-from xfact.screen import mute
 
 
 def launch(job: str, devices: str) -> int:

@@ -46,7 +46,7 @@ for (const table of document.querySelectorAll(".wide > table")) {
 
 // A table as a file
 
-// As xfact/files.py has them.
+// As xfact/io/files.py has them.
 const PLAIN_NUMBER = /^(?:-|[+-]?[\d.,]+(?: \[[+\-\d., ]+\])?)$/;
 const FORMULA = /^'*(?:\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/;
 
