@@ -23,9 +23,9 @@ from tempfile import TemporaryDirectory
 from xfact.config import DataConfig
 from xfact.data.corpus import Corpus
 from xfact.data.text import TextOptions
-from xfact.data.tokens import CLAIMS_PER_CHUNK, Sequence, TokenArrays, Tokeniser, limit_tokenizer_threads, token_arrays
+from xfact.data.tokens import CLAIMS_PER_CHUNK, Sequence, TokenArrays, Tokeniser, token_arrays
 from xfact.data.tsv import read_tsv
-from xfact.process.threads import available_cores
+from xfact.process.threads import available_cores, limit_tokenizer_threads
 
 ROOT = Path(__file__).parents[1]
 CHUNKS = 10  # of the baseline, before and after

@@ -9,6 +9,7 @@ COLUMNS = (
     "claimDate", "reviewDate", "claimant", "claim", "label",
 )  # fmt: skip
 SNIPPETS = 5
+MISSING = {"", "none", "nan", "null"}  # case folded: a value that is none
 
 # Alphabetical, as the authors' code numbers them; "complicated" is the paper's Unverifiable.
 LABELS = (

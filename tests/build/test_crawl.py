@@ -16,9 +16,9 @@ from xfact.build.xfact.crawl import Crawl, read_all
 from xfact.build.xfact.online import is_search
 from xfact.config import FetchConfig, ProviderConfig
 from xfact.data import tsv
+from xfact.data.tables import read_table
 from xfact.data.tsv import lines
 from xfact.errors import DataError, UserError
-from xfact.io.claims import read_table
 from xfact.retrieval.documents import fingerprint, read_documents
 from xfact.retrieval.search import checked_endpoint
 from xfact.web.body import decoded

@@ -9,8 +9,8 @@ import pytest
 from cli.conftest import ROOT, quick, succeed
 
 import xfact
+from xfact.data.tables import read_table
 from xfact.errors import DataError
-from xfact.io.claims import read_table
 from xfact.schema import LABELS
 
 

@@ -8,7 +8,8 @@ from runs.test_result import result
 from xfact.evaluation.record import LmRecord, SplitScore
 from xfact.io.screen import SafeConsole
 from xfact.lm.tables import print_groups, print_lm_table
-from xfact.runs.tables import print_mean_table, print_scores
+from xfact.report.last_screen import print_mean_table
+from xfact.runs.tables import print_scores
 
 WIDTHS = [60, 80, 100]
 

@@ -7,7 +7,8 @@ from rich.console import Console
 from runs.test_result import result
 
 from xfact.evaluation.record import SplitScore
-from xfact.runs.tables import print_mean_table, row_labels
+from xfact.report.last_screen import print_mean_table
+from xfact.runs.tables import row_labels
 
 TARGET = {"model._target_": "xfact.models.attn_ea.AttnEA"}
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from xfact.annotation.reviews import KEEP
 from xfact.annotation.sheets import CELL, DECISION, QUESTIONS, Cells
+from xfact.data.tables import read_table
 from xfact.data.veryfit import text
 from xfact.errors import DataError, UserError
 from xfact.evaluation.statistics import wilson
-from xfact.io.claims import read_table
 from xfact.io.files import spreadsheet_plain
 from xfact.io.grid import Cell, Table, cut
 from xfact.schema import Claim

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from xfact.data.parties import COARSE
+from xfact.data.tables import read_table
 from xfact.data.veryfit import LABELS, text
 from xfact.errors import DataError, UserError
-from xfact.io.claims import read_table
 from xfact.io.files import spreadsheet_plain
 from xfact.io.grid import Table, csv_text
 from xfact.text.normalise import name_key

@@ -6,12 +6,11 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from xfact.data.text import MISSING
+from xfact.data.tables import read_table
 from xfact.data.veryfit import text
 from xfact.errors import DataError, UserError
-from xfact.io.claims import read_table
 from xfact.io.screen import say
-from xfact.schema import Claim
+from xfact.schema import MISSING, Claim
 
 QUESTIONS = ("snippets_suffice", "pages_suffice")
 TO_FILL = (*QUESTIONS, "note")

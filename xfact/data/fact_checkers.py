@@ -2,9 +2,9 @@
 
 from functools import cache
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from xfact.data.text import MISSING
+from xfact.schema import MISSING
+from xfact.text.hosts import host_and_path, parents
 
 LIST = Path(__file__).with_name("fact_checkers.txt")
 
@@ -36,19 +36,3 @@ def fact_checker(link: str, site: str = "") -> str | None:
             if path.startswith(beginning):
                 return domain + beginning
     return None
-
-
-def host_and_path(link: str) -> tuple[str, str]:
-    """Host and path of a link in lower case, with or without its scheme; two empty strings if it is none."""
-    text = link.strip().casefold()
-    try:
-        parts = urlsplit(text if "//" in text else f"//{text}")
-        return (parts.hostname or "").rstrip("."), parts.path
-    except ValueError:  # a bracket that never closes, as in no address
-        return "", ""
-
-
-def parents(host: str) -> list[str]:
-    """The host and the domains above it but for the last: a.b.c, b.c."""
-    names = host.split(".")
-    return [".".join(names[start:]) for start in range(len(names) - 1)]

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from xfact.config import METADATA_FIELDS
 from xfact.errors import UserError
-from xfact.schema import SNIPPETS, Claim
+from xfact.schema import MISSING, SNIPPETS, Claim
 
 # "review_date:" has no space before its colon, as in the authors' code.
 FIELD_TEXT = {
@@ -16,7 +16,6 @@ FIELD_TEXT = {
     "claim_date": "claim_date : {}",
     "review_date": "review_date: {}",
 }
-MISSING = {"", "none", "nan", "null"}
 
 # claim: one sequence. claim+snippets: the claim and each snippet. pairs: (claim, snippet) for each snippet.
 Layout = Literal["none", "claim", "claim+snippets", "pairs"]

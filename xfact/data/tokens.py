@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -265,10 +264,3 @@ def _chunks(rows: Iterable[list[Sequence]], total: int, what: str, progress: boo
         while chunk := list(islice(left, CLAIMS_PER_CHUNK)):
             yield chunk
             bar.advance(task, len(chunk))
-
-
-def limit_tokenizer_threads(threads: int) -> None:
-    """Give the tokenizer this job's share of cores; takes effect if it has not run yet."""
-    with suppress(KeyError):
-        del os.environ["TOKENIZERS_PARALLELISM"]
-    os.environ["RAYON_NUM_THREADS"] = str(threads)

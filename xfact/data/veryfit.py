@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from xfact.config import PACKAGE
+from xfact.data.tables import TABLES, read_table
 from xfact.errors import DataError, UserError
-from xfact.io.claims import TABLES, read_table
 from xfact.text.italian_dates import parse_date
 
 Subset = Literal["full", "small", "enriched", "pairs"]

@@ -108,7 +108,7 @@ def close(ended: list[dict[str, Any]], sweep: bool) -> int:
         return 1 if any(outcome["code"] and not outcome.get("skipped") for outcome in ended) else 0
     for outcome in ended:
         if outcome.get("folder"):
-            from xfact.runs.tables import print_run
+            from xfact.report.last_screen import print_run
 
             print_run(Path(outcome["folder"]))
     return max(codes, default=0)

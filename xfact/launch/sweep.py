@@ -107,7 +107,7 @@ def jobs_of_sweep() -> int:
 
 def print_sweep(ended: list[dict[str, Any]]) -> None:
     """How many jobs ended well, the table of their runs, and each error."""
-    from xfact.runs.tables import print_mean_table
+    from xfact.report.last_screen import print_mean_table
 
     folders = dict.fromkeys(outcome["folder"] for outcome in ended if outcome.get("folder"))
     results = [result for folder in folders if (result := read_result(Path(folder)))]

@@ -11,13 +11,18 @@ def use_threads(threads: int | None) -> int:
     """Limit torch, OpenMP and the tokenizer to `threads`; default: this job's part of the cores."""
     import torch
 
-    from xfact.data.tokens import limit_tokenizer_threads
-
     count = threads or share(int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     os.environ["OMP_NUM_THREADS"] = str(count)
     torch.set_num_threads(count)
     limit_tokenizer_threads(count)
     return count
+
+
+def limit_tokenizer_threads(threads: int) -> None:
+    """Give the tokenizer this job's share of cores; takes effect if it has not run yet."""
+    with suppress(KeyError):
+        del os.environ["TOKENIZERS_PARALLELISM"]
+    os.environ["RAYON_NUM_THREADS"] = str(threads)
 
 
 def share(processes: int) -> int:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from xfact.config import OF_CLAIMS
 from xfact.data.checks import CHECKS, CLAIM, cut_off, dates
 from xfact.data.duplicates import Group, groups
-from xfact.data.text import MISSING
-from xfact.schema import SNIPPETS, Claim
+from xfact.schema import MISSING, SNIPPETS, Claim
 from xfact.text.near import near_pairs
 from xfact.text.normalise import normalised
 

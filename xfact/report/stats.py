@@ -11,12 +11,11 @@ from rich.text import Text
 from xfact.config import Config
 from xfact.data.corpus import Corpus, FileReport, Role, check_all, distinct_files, split_files
 from xfact.data.duplicates import Group, conflicts, groups, repeats, standing
-from xfact.data.text import MISSING
 from xfact.errors import UserError
 from xfact.io.files import write_text
 from xfact.io.grid import Cell, Table, csv_text, cut, escaped, markdown_table, rich_table, shown, stdout_console
 from xfact.io.screen import say
-from xfact.schema import OFFICIAL_ROWS, Claim
+from xfact.schema import MISSING, OFFICIAL_ROWS, Claim
 from xfact.text.languages import name_and_family
 
 # From true to false, as the paper lists them.

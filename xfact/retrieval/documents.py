@@ -129,7 +129,7 @@ def article_days(block: str) -> Iterator[str]:
 
 def read_lines(path: Path, place: str) -> Iterator[Document]:
     """The documents of a .jsonl file: `text`, and `title`, `link` or `url` and `date` if it has them."""
-    from xfact.io.claims import read_jsonl
+    from xfact.data.tables import read_jsonl
 
     for number, row in enumerate(read_jsonl(decoded(path.read_bytes(), None), str(path), "text"), start=1):
         given = {key: str(value) for key, value in row.items() if value is not None}

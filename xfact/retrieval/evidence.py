@@ -8,13 +8,14 @@ from datetime import date
 from itertools import islice
 
 from xfact.config import PassagesConfig, ProviderConfig, RetrieveConfig
-from xfact.data.fact_checkers import fact_checker, host_and_path
+from xfact.data.fact_checkers import fact_checker
 from xfact.retrieval.apis import Hit, Query
 from xfact.retrieval.pages import Pages
 from xfact.retrieval.passages import Scores, best
 from xfact.retrieval.search import Search
 from xfact.schema import Claim
 from xfact.text.dates import link_date
+from xfact.text.hosts import host_and_path
 from xfact.text.written_dates import day_of
 
 NO_DATE = "have no date that can be read: none of their results was left out for its date"

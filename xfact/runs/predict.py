@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from xfact.config import Config
-from xfact.io.claims import Row, check_output, read_claims, write_table
+from xfact.data.tables import Row, check_output, read_claims, write_table
 from xfact.io.screen import say, warn
 from xfact.runs.folder import RunFolder
 from xfact.schema import COLUMNS

@@ -16,9 +16,9 @@ from xfact.config import AugmentConfig, DataConfig, EvidenceConfig
 from xfact.data.batches import ByLength
 from xfact.data.corpus import Corpus
 from xfact.data.inputs import Inputs
+from xfact.data.tables import as_claim, checked_header
 from xfact.errors import DataError
 from xfact.evaluation.predictions import check_finite
-from xfact.io.claims import as_claim, checked_header
 from xfact.io.progress import tracked
 from xfact.io.screen import warn
 from xfact.models import store

@@ -1,9 +1,8 @@
-"""Tables on the screen: one run's scores, and mean and sample standard deviation over seeds of many runs."""
+"""How results are named and shown: one run's scores, the rows of tables and the settings in which they differ."""
 
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
@@ -13,13 +12,10 @@ from xfact.config import Config
 from xfact.errors import UserError
 from xfact.evaluation.record import GroupScore, SplitScore
 from xfact.io.grid import Cell, Table, rich_table
-from xfact.io.screen import console, say, warn_once
+from xfact.io.screen import console
 from xfact.models.known import KNOWN
-from xfact.runs.folder import RunFolder
-from xfact.runs.result import Result, read_result
+from xfact.runs.result import Result
 from xfact.targets import constructor_arguments
-
-DEFINITION = "macro-F1 x 100 over the classes in gold or predictions (the paper's)"
 
 
 def print_scores(splits: dict[str, SplitScore], dev: SplitScore | None = None, out: Console | None = None) -> None:
@@ -44,25 +40,6 @@ def _percent(score: GroupScore) -> list[str]:
     return ["-" if value is None else f"{100 * value:.1f}" for value in values]
 
 
-def print_run(folder: Path) -> None:
-    """The last screen of a run: its scores and where its files are."""
-    result = read_result(folder)
-    assert result is not None
-    if result.lm is not None:
-        from xfact.lm.tables import print_lm
-
-        print_lm(result)
-        say(RunFolder(folder).contents())
-        return
-    say("")
-    print_scores(result.splits, result.dev)
-    if result.best is not None:
-        say(f"best epoch {result.best.epoch + 1} of {result.epochs} by dev macro-F1")
-    say(f"{result.seconds:.1f} s, {result.threads} threads, data {result.data}\n{RunFolder(folder).contents()}")
-    for caveat in result.caveats:
-        warn_once(caveat)
-
-
 def one_line(result: Result) -> str:
     """A run's scores in a line."""
     parts = [f"{name} {100 * score.macro_f1:.1f}" for name, score in _rows(result.splits, result.dev)]
@@ -83,18 +60,6 @@ def row_name(result: Result) -> str:
     return name + (" + English" if result.augment == "politifact" else "")
 
 
-def print_mean_table(results: list[Result], out: Console | None = None) -> None:
-    """Mean (sample sd) over seeds of each kind of run, a table for each data set; runs in the order given."""
-    out = out or console
-    if asked := [result for result in results if result.lm is not None]:
-        from xfact.lm.tables import print_lm_table
-
-        print_lm_table(asked, out)
-        results = [result for result in results if result.lm is None]
-    for data in dict.fromkeys(map(data_name, results)):
-        _print_data_table([result for result in results if data_name(result) == data], data, out)
-
-
 def data_name(result: Result) -> str:
     """The data, with the filters that test sets share: rows scored on other claims do not stand in one table."""
     given = result.settings
@@ -102,35 +67,6 @@ def data_name(result: Result) -> str:
     keys += ["exclude"] if given.get("data.exclude_what", "rows") == "rows" else []
     filters = [f"{key}={shown(given[f'data.{key}'])}" for key in keys if f"data.{key}" in given]
     return ", ".join([result.data, *filters])
-
-
-def _print_data_table(results: list[Result], data: str, out: Console) -> None:
-    rows: dict[tuple, list[Result]] = defaultdict(list)
-    for result in results:
-        rows[setting(result)].append(result)
-    splits = list(dict.fromkeys(name for result in results for name in result.splits))
-    encoders = dict.fromkeys(result.encoder for result in results if result.encoder)
-    title = f"data: {data} - {DEFINITION}, mean (sample sd) over seeds"
-    if len(encoders) == 1:
-        title += f"; encoder: {next(iter(encoders))}"
-    labels = row_labels([group[0] for group in rows.values()])
-    lines = []
-    for label, group in zip(labels, rows.values(), strict=True):
-        cells = [
-            _cell([r.dev for r in group if r.dev]),
-            *(_cell([r.splits[s] for r in group if s in r.splits]) for s in splits),
-        ]
-        seconds = f"{mean(result.seconds for result in group):.0f}"
-        names = [label, *([group[0].encoder or "-"] if len(encoders) > 1 else [])]
-        lines.append([*names, listed(sorted(result.seed for result in group)), *cells, seconds])
-    names = ["model", *(["encoder"] if len(encoders) > 1 else [])]
-    out.print(title, markup=False)
-    out.print(rich_table(Table("", [*names, "seeds", "dev", *splits, "s / run"], lines, len(names)), out.width))
-    for caveat in results[0].caveats:
-        out.print(f"note: {caveat}", style="yellow", markup=False)
-    fresh = [_fresh(label, group, splits) for label, group in zip(labels, rows.values(), strict=True)]
-    for line in filter(None, fresh):
-        out.print(line, markup=False)
 
 
 def listed(seeds: list[int]) -> str:
@@ -189,23 +125,9 @@ def shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _cell(scores: list[SplitScore]) -> str:
-    return spread([score.macro_f1 for score in scores]) or ""
-
-
 def spread(values: Sequence[float], scale: float = 100) -> str | None:
     """`38.2 (0.9)`: mean and sample standard deviation; one value has none."""
     if not values:
         return None
     scaled = [scale * value for value in values]
     return f"{mean(scaled):.1f} ({stdev(scaled):.1f})" if len(scaled) > 1 else f"{scaled[0]:.1f}"
-
-
-def _fresh(label: str, group: list[Result], splits: list[str]) -> str:
-    parts = []
-    for name in splits:
-        scores = [r.splits[name].not_in_train for r in group if name in r.splits]
-        values = [score for score in scores if score is not None]
-        if values:
-            parts.append(f"{name} {100 * mean(v.macro_f1 for v in values):.1f} ({values[0].rows:,} rows)")
-    return f"without rows that stand in train, {label}: {', '.join(parts)}" if parts else ""

@@ -11,8 +11,8 @@ from datetime import date
 from functools import cache
 from typing import Any, NamedTuple
 
-from xfact.data.fact_checkers import host_and_path
 from xfact.errors import UserError
+from xfact.text.hosts import host_and_path
 
 YEAR_FIRST = re.compile(r"((?:19|20)\d\d)(?:([-/.])(\d{1,2})(?:\2(\d{1,2}))?)?(?:[t ]+\d\d?:.*)?")
 YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2((?:19|20)\d\d)(?:[t ,]+\d\d?:.*)?")

@@ -6,8 +6,8 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
-from xfact.data.text import MISSING
 from xfact.extras import needs
+from xfact.schema import MISSING
 
 ISO = re.compile(r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 FIRST = date(1900, 1, 1)  # what is earlier is in another calendar (1400-03-05 is Persian), or no date of a claim

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from xfact.annotation.reviews import FORMS, REVISED, Answers, Review, check_ids, check_kept, list_csv, read_answers
+from xfact.build.datasheet import markdown
+from xfact.build.datasheet import record as record_of
 from xfact.build.step import Step
 from xfact.build.veryfit import datasheet
 from xfact.build.veryfit import steps as veryfit_steps
@@ -142,9 +144,9 @@ def datasheet_files(built: Built, facts: dict[str, Any]) -> dict[str, str]:
     """The datasheet for people and for programs."""
     sets = {"full": built.full} if built.small is None else {"full": built.full, "small": built.small}
     found = datasheet.tables(built.steps, sets, built.wording)
-    record = json.dumps(datasheet.record(facts, found), indent=2, ensure_ascii=False)
+    record = json.dumps(record_of(facts, found), indent=2, ensure_ascii=False)
     return {
-        "datasheet.md": datasheet.markdown("VeryfIT, built from CheckIT!", facts, found),
+        "datasheet.md": markdown("VeryfIT, built from CheckIT!", facts, found),
         "datasheet.json": record + "\n",
     }
 

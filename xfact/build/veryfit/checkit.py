@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from xfact.config import CheckitColumns
+from xfact.data.tables import read_table
 from xfact.data.veryfit import text
 from xfact.errors import DataError
-from xfact.io.claims import read_table
 from xfact.text.normalise import name_key
 
 NEEDED = ("id", "statement", "verdict", "statement_date", "party")

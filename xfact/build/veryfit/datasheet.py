@@ -3,14 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from statistics import mean, median
-from typing import Any
 
 from xfact.annotation.reviews import MACRO_AREAS
 from xfact.build.step import Step, funnel, reasons_table
 from xfact.build.veryfit.checkit import Entry
 from xfact.data.parties import COARSE, FINE_OF, ORIENTATIONS, PARTIES
 from xfact.data.veryfit import LABELS, ROWS
-from xfact.io.grid import Cell, Table, escaped, markdown_table
+from xfact.io.grid import Cell, Table
 from xfact.text.normalise import name_key
 
 PAPER_TRUE = {"SX": 138, "C": 82, "DX": 327, "T": 146}  # Vero in the paper's full set
@@ -144,26 +143,3 @@ def lengths_table(sets: Sets, wording: Mapping[str, str] | None = None) -> Table
             rows.append([name, unit, *figures])
     header = ["set", "unit", "shortest", "median", "mean", "longest"]
     return Table("Lengths of statements", header, rows, texts=2)
-
-
-def markdown(title: str, facts: Mapping[str, Any], found: Sequence[Table]) -> str:
-    """datasheet.md."""
-    lines = [f"- {escaped(name.replace('_', ' '))}: {escaped(words(value))}" for name, value in facts.items()]
-    return "\n\n".join([f"# {title}", "\n".join(lines), *map(markdown_table, found)]) + "\n"
-
-
-def words(value: Any) -> str:
-    """A fact in words."""
-    if isinstance(value, Mapping):
-        between = "; " if any(isinstance(one, Mapping) for one in value.values()) else ", "
-        return between.join(f"{name} {words(one)}" for name, one in value.items()) or "none"
-    return (", ".join(map(str, value)) or "none") if isinstance(value, list) else str(value)
-
-
-def record(facts: Mapping[str, Any], found: Sequence[Table]) -> dict[str, Any]:
-    """datasheet.json."""
-    listed = [
-        {"title": table.title, "rows": [dict(zip(table.header, row, strict=True)) for row in table.rows]}
-        for table in found
-    ]
-    return {**facts, "tables": listed}

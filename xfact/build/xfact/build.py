@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from xfact.annotation.reviews import Answers, Review, check_kept, list_csv, read_answers
+from xfact.build.datasheet import markdown, record
 from xfact.build.step import Step
-from xfact.build.veryfit.datasheet import markdown, record
 from xfact.build.xfact import datasheet as xfact_datasheet
 from xfact.build.xfact import steps as xfact_steps
 from xfact.build.xfact.cleaning import identifier

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from xfact.build.xfact.record import Record
-from xfact.data.fact_checkers import host_and_path
+from xfact.text.hosts import host_and_path
 from xfact.text.normalise import writable
 
 COMMENT = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|(?://\s*)?\]\]>)\s*$")

@@ -1,0 +1,19 @@
+"""Hosts of links: the one reader of where a link leads."""
+
+from urllib.parse import urlsplit
+
+
+def host_and_path(link: str) -> tuple[str, str]:
+    """Host and path of a link in lower case, with or without its scheme; two empty strings if it is none."""
+    text = link.strip().casefold()
+    try:
+        parts = urlsplit(text if "//" in text else f"//{text}")
+        return (parts.hostname or "").rstrip("."), parts.path
+    except ValueError:  # a bracket that never closes, as in no address
+        return "", ""
+
+
+def parents(host: str) -> list[str]:
+    """The host and the domains above it but for the last: a.b.c, b.c."""
+    names = host.split(".")
+    return [".".join(names[start:]) for start in range(len(names) - 1)]
