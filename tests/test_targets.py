@@ -9,7 +9,7 @@ from xfact.errors import DataError, UserError
 from xfact.models.text_model import TextModel
 from xfact.models.verifier import Verifier
 from xfact.runs.fitting import instantiate
-from xfact.targets import constructor_arguments, load_class, module_file
+from xfact.targets import class_constant, constructor_arguments, load_class, module_file
 
 RUNS = "import pathlib\npathlib.Path(__file__).with_name('ran').touch()\n"
 MODEL = """
@@ -75,3 +75,27 @@ def test_a_class_that_the_user_named_is_had_if_it_is_a_model(stranger):
     assert issubclass(load_class(target, (Verifier, TextModel), {target}), TextModel)
     with pytest.raises(DataError, match="not a Verifier or TextModel"):
         load_class("subprocess.Popen", (Verifier, TextModel), {"subprocess.Popen"})
+
+
+def test_a_constructor_and_a_constant_may_be_a_base_s(tmp_path, monkeypatch):
+    """Of the same module, of another, through a relative import; the nearest counts."""
+    package = tmp_path / "handed_down"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "first.py").write_text(
+        "from typing import ClassVar\n\n\nclass First:\n    layout: ClassVar[str] = 'claim'\n\n"
+        "    def __init__(self, labels, size: int = 3):\n        pass\n"
+    )
+    (package / "second.py").write_text(
+        "from .first import First as Base\n\n\nclass Second(Base):\n    layout = 'pairs'\n\n\n"
+        "class Third(Second):\n    pass\n\n\nclass Unknown(Nowhere, Third):\n    pass\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("Second", "Third", "Unknown"):
+        assert constructor_arguments(f"handed_down.second.{name}") == {"labels": (None, ...), "size": ("int", 3)}
+        assert class_constant(f"handed_down.second.{name}", "layout") == "pairs"
+    assert class_constant("handed_down.first.First", "layout") == "claim"
+    assert class_constant("handed_down.first.First", "colour") is None
+    assert constructor_arguments("xfact.models.mean_ea.MeanEA") == constructor_arguments(
+        "xfact.models.claim_only.ClaimOnly"
+    )

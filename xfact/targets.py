@@ -11,7 +11,7 @@ import inspect
 import os
 import sys
 from collections.abc import Collection, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
@@ -90,12 +90,42 @@ def parsed(file: Path) -> ast.Module:
         raise UserError(f"{file}: cannot be read as Python ({error})") from None
 
 
+def lineage(target: str) -> Iterator[ast.ClassDef]:
+    """The sources of a class and of the bases whose sources are found, nearest first."""
+    waiting, seen = [target], set[str]()
+    while waiting:
+        name = waiting.pop(0)
+        if name in seen:
+            continue
+        seen.add(name)
+        with suppress(UserError) if name != target else nullcontext():
+            node = class_node(name)
+            yield node
+            waiting += bases(node, name.rpartition(".")[0])
+
+
+def bases(node: ast.ClassDef, module: str) -> list[str]:
+    """The whole names of a class's bases, as its module imports or defines them."""
+    file = module_file(module)
+    assert file is not None
+    places = {
+        alias.asname or alias.name: f"{imported_from(item, module, file)}.{alias.name}"
+        for item in parsed(file).body
+        if isinstance(item, ast.ImportFrom)
+        for alias in item.names
+    }
+    names = [ast.unparse(base) for base in node.bases]
+    return [name if "." in name else places.get(name, f"{module}.{name}") for name in names]
+
+
 def constructor_arguments(target: str) -> dict[str, tuple[str | None, Any]]:
-    """Argument -> (annotation, default) of a class, from its source; `...` is no default."""
-    for item in class_node(target).body:
-        if isinstance(item, ast.FunctionDef) and item.name == "__init__":
-            return _arguments(item.args)
-    raise UserError(f"_target_: {target} needs an __init__ of its own that lists its arguments")
+    """Argument -> (annotation, default) of a class's or its nearest base's constructor, from its source; `...` is no
+    default."""
+    for node in lineage(target):
+        for item in node.body:
+            if isinstance(item, ast.FunctionDef) and item.name == "__init__":
+                return _arguments(item.args)
+    raise UserError(f"_target_: {target} needs an __init__, its own or a base's, that lists its arguments")
 
 
 def _arguments(node: ast.arguments) -> dict[str, tuple[str | None, Any]]:
@@ -119,10 +149,13 @@ def _arguments(node: ast.arguments) -> dict[str, tuple[str | None, Any]]:
 
 
 def class_constant(target: str, name: str) -> Any:
-    """A constant that stands in the source of a class; None if none does."""
-    for item in class_node(target).body:
-        if isinstance(item, ast.Assign) and any(isinstance(one, ast.Name) and one.id == name for one in item.targets):
-            return ast.literal_eval(item.value)
+    """A constant that stands in the source of a class or its nearest base that has it; None if none does."""
+    for node in lineage(target):
+        for item in node.body:
+            places = item.targets if isinstance(item, ast.Assign) else [getattr(item, "target", None)]
+            value = getattr(item, "value", None)
+            if value is not None and any(isinstance(one, ast.Name) and one.id == name for one in places):
+                return ast.literal_eval(value)
     return None
 
 

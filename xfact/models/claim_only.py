@@ -1,9 +1,12 @@
 """Claim-Only (paper, section 3.1): the claim's pooled vector, dropout, a linear layer."""
 
+from typing import ClassVar
+
 from torch import Tensor, nn
 
 from xfact.config import OptimConfig
 from xfact.data.batches import Batch
+from xfact.data.text import Layout
 from xfact.models.encoder import Encoder
 from xfact.models.verifier import Verifier, classifier
 
@@ -11,7 +14,7 @@ from xfact.models.verifier import Verifier, classifier
 class ClaimOnly(Verifier):
     """Linear(hidden, labels) on the dropped-out pooled claim."""
 
-    layout = "claim"
+    layout: ClassVar[Layout] = "claim"
 
     def __init__(
         self,
