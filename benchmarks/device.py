@@ -43,7 +43,7 @@ from xfact.models.claim_only import ClaimOnly
 from xfact.models.encoder import Encoder
 from xfact.models.verifier import Verifier
 from xfact.process.signals import Stop
-from xfact.runs.fitting import Fitted, explained, fit, make_inputs
+from xfact.runs.fitting import Fitted, explained, fit, make_inputs, make_model
 from xfact.runs.lightning import prepare
 from xfact.runs.loggers import Loggers
 from xfact.runs.result import versions
@@ -127,8 +127,9 @@ class Bench:
         console.quiet = True  # a line a check is enough
         try:
             with Stop() as stop:
-                inputs = make_inputs(config, Corpus(config.data), ClaimOnly.layout)
-                done = fit(config, inputs, folder, stop, Loggers(folder, None, False), lambda: None)
+                model = make_model(config)
+                inputs = make_inputs(config, Corpus(config.data), model.layout)
+                done = fit(config, model, inputs, folder, stop, Loggers(folder, None, False), lambda: None)
         finally:
             console.quiet = False
         return done, pd.read_csv(folder / "metrics.csv")["train/loss_epoch"].dropna().tolist()
@@ -229,11 +230,11 @@ def peak_memory(bench: Bench) -> int:
 def resuming(bench: Bench, precision: str) -> Found:
     """A run that lost its last checkpoint goes on from the one before, to the same bits."""
     whole, _ = bench.fitted(f"resumed-{precision}", f"trainer.precision={precision}")
-    weights = {name: value.cpu().clone() for name, value in whole.model.state_dict().items()}  # type: ignore[union-attr]
+    weights = {name: value.cpu().clone() for name, value in whole.model.state_dict().items()}
     checkpoints = bench.folder / f"resumed-{precision}" / "checkpoints"
     max(checkpoints.glob("resume-*.ckpt")).unlink()
     again, _ = bench.fitted(f"resumed-{precision}", f"trainer.precision={precision}")
-    state = again.model.state_dict()  # type: ignore[union-attr]
+    state = again.model.state_dict()
     equal = all(torch.equal(value.cpu(), weights[name]) for name, value in state.items())
     apart = max(float((value.cpu() - weights[name]).abs().max()) for name, value in state.items())
     kept = {"from_step": again.resumed_from_step, "steps": again.steps, "weights_apart": apart}

@@ -75,7 +75,7 @@ def test_a_label_without_rows_is_never_predicted_and_probabilities_add_up(rows):
 
 
 def model_texts(claims: list[Claim]) -> list[str]:
-    return KNN(list(LABELS)).texts(claims, PLAIN)
+    return [PLAIN.whole(claim, "claim") for claim in claims]
 
 
 def test_more_neighbours_than_claims_are_all_of_them():
@@ -92,9 +92,9 @@ def test_fewer_than_one_neighbour_is_an_error():
 def test_a_saved_model_gives_the_same_bits(tmp_path, rows, similarity):
     arguments = {"k": 5, "similarity": similarity, "evidence": True}
     model = KNN(list(LABELS), **arguments)
-    model.fit(model.texts(rows[:200], PLAIN), ids(rows[:200]))
+    model.fit(model_texts(rows[:200]), ids(rows[:200]))
     model.save(tmp_path)
     again = KNN.load(tmp_path, list(LABELS), **arguments)
-    texts = [*model.texts(rows[200:300], PLAIN), "", "Ω≈ç", "a\u2028b\x1d"]
+    texts = [*model_texts(rows[200:300]), "", "Ω≈ç", "a\u2028b\x1d"]
     np.testing.assert_array_equal(again.logits(texts), model.logits(texts))
     assert {path.suffix for path in tmp_path.iterdir()} <= {".json", ".safetensors", ".npy"}

@@ -21,6 +21,10 @@ NAMES = np.array(LABELS)
 PLAIN = TextOptions()
 
 
+def texts_of(claims: list[Claim]) -> list[str]:
+    return [PLAIN.whole(claim, "claim") for claim in claims]
+
+
 def ids(claims: list[Claim], labels: list[str]) -> np.ndarray:
     return np.array([labels.index(claim.label) for claim in claims])
 
@@ -37,7 +41,7 @@ def rows() -> list[Claim]:
 
 def fitted(claims: list[Claim], labels: list[str], **arguments) -> Linear:
     model = Linear(labels, **{"ngram_max": 3, **arguments})
-    model.fit(model.texts(claims, PLAIN), ids(claims, labels))
+    model.fit(texts_of(claims), ids(claims, labels))
     return model
 
 
@@ -47,8 +51,8 @@ def test_linear_reaches_the_baselines_scores_on_the_embedded_claims_within_forty
     train, alpha1, alpha3 = (corpus.read(file)[0] for file in ("train.all.tsv", "test.all.tsv", "zeroshot.tsv"))
     start = time.monotonic()
     model = Linear(list(LABELS), seed=1)
-    model.fit(model.texts(train, PLAIN), ids(train, list(LABELS)))
-    scores = [macro_f1(gold(c), NAMES[model.logits(model.texts(c, PLAIN)).argmax(1)]) for c in (alpha1, alpha3)]
+    model.fit(texts_of(train), ids(train, list(LABELS)))
+    scores = [macro_f1(gold(c), NAMES[model.logits(texts_of(c)).argmax(1)]) for c in (alpha1, alpha3)]
     seconds = time.monotonic() - start
     assert 100 * scores[0] >= 40
     assert 100 * scores[1] >= 11
@@ -65,7 +69,7 @@ def test_margins_and_predictions_are_scikit_learns(rows, labels):
     svm.fit(vectorizer.fit_transform([claim.claim for claim in train]), [claim.label for claim in train])
     features = vectorizer.transform([claim.claim for claim in test])
     model = fitted(train, labels, seed=3, max_features=5_000, C=0.5)
-    logits = model.logits(model.texts(test, PLAIN))
+    logits = model.logits(texts_of(test))
     assert logits.shape == (len(test), len(labels))
     margins = svm.decision_function(features)
     expected = np.stack([-margins, margins], axis=1) if len(labels) == 2 else margins
@@ -79,7 +83,7 @@ def test_a_label_without_rows_is_never_predicted(rows):
     seen = ["false", "partly true/misleading", "true"]
     train = [claim for claim in rows if claim.label in seen]
     model = fitted(train, list(LABELS))
-    logits = model.logits([*model.texts(rows, PLAIN), "", "zzz " * 1_000])
+    logits = model.logits([*texts_of(rows), "", "zzz " * 1_000])
     assert np.isfinite(logits).all()
     assert set(NAMES[logits.argmax(1)]) <= set(seen)
     absent = [number for number, label in enumerate(LABELS) if label not in seen]
@@ -90,7 +94,7 @@ def test_a_label_without_rows_is_never_predicted(rows):
 def test_one_label_in_training_is_always_predicted(rows, labels):
     train = [claim for claim in rows if claim.label == "false"][:50]
     model = fitted(train, labels)
-    logits = model.logits(model.texts(rows, PLAIN))
+    logits = model.logits(texts_of(rows))
     assert np.isfinite(logits).all()
     assert set(np.array(labels)[logits.argmax(1)]) == {"false"}
 
@@ -120,9 +124,9 @@ def test_the_same_seed_gives_the_same_bits(rows):
 def test_snippets_stand_after_the_claim_each_on_a_line_if_asked(rows):
     claim = replace(rows[0], claim="C", language="it", site="s", evidence=("one", "", "three", "four", "five"))
     text = TextOptions(metadata=True, fields=["language", "site"], num_snippets=4)
-    assert Linear(list(LABELS)).texts([claim], text) == ["C language : it, site : s"]
-    expected = ["C language : it, site : s\none\n\nthree\nfour"]
-    assert Linear(list(LABELS), evidence=True).texts([claim], text) == expected
+    assert text.whole(claim, Linear(list(LABELS)).layout) == "C language : it, site : s"
+    expected = "C language : it, site : s\none\n\nthree\nfour"
+    assert text.whole(claim, Linear(list(LABELS), evidence=True).layout) == expected
 
 
 def test_case_and_scripts(rows):
@@ -139,11 +143,11 @@ def test_a_saved_model_gives_the_same_bits(tmp_path, rows, labels):
     train = [claim for claim in rows[:200] if claim.label in labels]
     arguments = {"ngram_min": 1, "ngram_max": 3, "max_features": 3_000, "C": 1.0, "evidence": True}
     model = Linear(labels, **arguments)
-    model.fit(model.texts(train, PLAIN), ids(train, labels))
+    model.fit(texts_of(train), ids(train, labels))
     model.save(tmp_path)
     again = Linear.load(tmp_path, labels, **arguments)
-    texts = [*model.texts(rows[200:400], PLAIN), "", "Ω≈ç", "a\u2028b\x1d"]
-    assert again.texts(rows[:9], PLAIN) == model.texts(rows[:9], PLAIN)
+    texts = [*texts_of(rows[200:400]), "", "Ω≈ç", "a\u2028b\x1d"]
+    assert again.layout == model.layout
     np.testing.assert_array_equal(again.logits(texts), model.logits(texts))
 
 

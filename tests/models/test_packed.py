@@ -43,7 +43,7 @@ class Arrays:
 
 def batch(lengths: list[int], arrays: Arrays | None = None, once: bool = False) -> Batch:
     rows = np.arange(len(lengths))
-    claims = Claims(np.zeros(len(rows), np.int64), arrays or Arrays(lengths), once)  # type: ignore[arg-type]
+    claims = Claims(np.zeros(len(rows), np.int64), arrays or Arrays(lengths), once=once)  # type: ignore[arg-type]
     return claims[rows, len(rows)]
 
 

@@ -83,8 +83,6 @@ def claims(rows: int = 12) -> list[Claim]:
 def logits_of(model: Any, card: Card, tokenizer: str) -> np.ndarray:
     """Logits of the test claims, on one thread."""
     torch.set_num_threads(1)
-    if isinstance(model, TextModel):
-        return model.logits(model.texts(claims(), card.text))
     tokeniser = Tokeniser(tokenizer, card.max_length) if card.encoder else None
     text, labels = card.text, card.labels
     with TemporaryDirectory() as cache:
@@ -103,11 +101,11 @@ def built(name: str, encoder: str) -> Any:
     torch.manual_seed(sum(name.encode()))
     if cls is Majority:
         model = Majority(labels)
-        model.counts += torch.tensor([3.0, 9, 2, 0, 1, 9, 4])
+        model.counts += np.array([3.0, 9, 2, 0, 1, 9, 4])
         return model
     if issubclass(cls, TextModel):
         model = cls(labels, **arguments)
-        model.fit(model.texts(claims(60), card(name).text), np.arange(60) % 7)
+        model.fit([card(name).text.whole(claim, model.layout) for claim in claims(60)], np.arange(60) % 7)
         return model
     model = cls(new_encoder(encoder, pooling, arguments["max_length"]), labels, **arguments)
     with torch.no_grad():
@@ -269,7 +267,7 @@ def test_a_card_of_another_version_is_an_error(copy, change):
         ("xfact.models.attn_ea.Attn", "the class cannot be had ("),
         ("xfact.models.store.Path", "the class cannot be had ("),
         ("xfact.lm.tasks.__main__.main", "the class cannot be had ("),
-        ("xfact.data.modules.FitSplit", "not a Verifier or TextModel"),
+        ("xfact.data.modules.FitSplit", "not a Verifier"),
         ("torch.hub", "this class is not of the suite"),
         ("subprocess.Popen", "this class is not of the suite"),
         ("xfactory.Model", "this class is not of the suite"),

@@ -13,10 +13,9 @@ from cli.test_compose import config
 
 from xfact.config import TINY
 from xfact.data.corpus import Corpus
-from xfact.models.claim_only import ClaimOnly
 from xfact.models.verifier import Verifier
 from xfact.process.signals import Stop
-from xfact.runs.fitting import Fitted, fit, make_inputs
+from xfact.runs.fitting import Fitted, fit, make_inputs, make_model
 from xfact.runs.loggers import Loggers
 
 MIXED = ("bf16-mixed", "16-mixed")
@@ -41,8 +40,17 @@ def fitted(folder: Path, *words: str) -> Fitted:
     one = config(*SMALL, f"out={folder}", *words)
     folder.mkdir(exist_ok=True)
     with Stop() as stop:
-        inputs = make_inputs(one, Corpus(one.data), ClaimOnly.layout)
-        return fit(one, inputs, folder, stop, Loggers(folder, None, False), lambda: None)
+        model = make_model(one)
+        inputs = make_inputs(one, Corpus(one.data), model.layout)
+        return fit(
+            one,
+            model,
+            inputs,
+            folder,
+            stop,
+            Loggers(folder, None, False),
+            lambda: None,
+        )
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """From token arrays to batches: which claims, in which order, their tokens in one flat list without padding."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
@@ -22,6 +22,7 @@ class Batch:
     tokens: dict[str, Tensor]  # input_ids, token_type_ids, position_ids (from 0): [T], the sequences one after another
     lengths: list[int]  # tokens of each of the S sequences, rising
     restore: Tensor  # [B x n] place of each sequence (claim-major) among the S
+    texts: list[str] = field(default_factory=list)  # [B] what a model without tokens reads
 
     def pin_memory(self) -> "Batch":
         """In memory that a GPU reads while it computes; called by the DataLoader."""
@@ -32,13 +33,19 @@ class Batch:
 class Claims(Dataset[Batch]):
     """A split's claims; `dataset[part]` is the batch of the part's rows."""
 
-    def __init__(self, labels: np.ndarray, arrays: TokenArrays | None, once: bool = False) -> None:
-        self.labels, self.arrays = labels, arrays
+    def __init__(
+        self,
+        labels: np.ndarray,
+        arrays: TokenArrays | None,
+        texts: Sequence[str] | None = None,
+        once: bool = False,
+    ) -> None:
+        self.labels, self.arrays, self.texts = labels, arrays, texts
         self.once = once  # of equal sequences in a batch, which without dropout give equal vectors, one is enough
 
     def for_evaluation(self) -> "Claims":
         """The same claims, each sequence of a batch once."""
-        return Claims(self.labels, self.arrays, once=True)
+        return Claims(self.labels, self.arrays, self.texts, once=True)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -52,7 +59,9 @@ class Claims(Dataset[Batch]):
         ordered = [sequences[number] for number in order]
         lengths = [len(ids) for ids, _ in ordered]
         labels = torch.as_tensor(self.labels[rows])
-        return Batch(torch.as_tensor(rows), labels, step_rows, flat(ordered), lengths, torch.from_numpy(rank[place]))
+        texts = [] if self.texts is None else [self.texts[row] for row in rows]
+        restore = torch.from_numpy(rank[place])
+        return Batch(torch.as_tensor(rows), labels, step_rows, flat(ordered), lengths, restore, texts)
 
     def _sequences(self, rows: np.ndarray) -> tuple[list[tuple[np.ndarray, int]], np.ndarray]:
         """The sequences to encode, and for each of the rows' (claim-major) which it is."""

@@ -63,7 +63,9 @@ class Inputs:
         """Labels and token arrays of claims."""
         known = {label: number for number, label in enumerate(self.labels)}
         labels = np.array([known.get(claim.label, -1) for claim in claims], np.int64)
-        if self.tokeniser is None or not claims:
+        if self.tokeniser is None:
+            return Claims(labels, None, [self.text.whole(claim, self.layout) for claim in claims])
+        if not claims:
             return Claims(labels, None)
         per_claim = len(self.text.sequences(claims[0], self.layout))
 

@@ -46,6 +46,10 @@ class TextOptions:
         """The first snippets, empty ones included."""
         return claim.evidence[: self.num_snippets]
 
+    def whole(self, claim: Claim, layout: Layout) -> str:
+        """All sequences of a claim as one text, each on a line: what a model without tokens reads."""
+        return "\n".join(text for text, _ in self.sequences(claim, layout))
+
     def sequences(self, claim: Claim, layout: Layout) -> list[tuple[str, str | None]]:
         """(text, second text or None) of each sequence of a claim; the same number for every claim."""
         if layout not in get_args(Layout):

@@ -64,7 +64,7 @@ class KNN(TextModel):
         model = cls(labels, **arguments)  # type: ignore[arg-type]
         model.index = model.index.load(folder)
         model.label_ids = load_file(folder / "knn.safetensors")["label_ids"]
-        return model
+        return model.eval()
 
 
 def new_index(similarity: str) -> Any:

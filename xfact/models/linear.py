@@ -66,7 +66,7 @@ class Linear(TextModel):
         model.vectorizer.vocabulary_ = read_vocabulary(folder)
         model.vectorizer.idf_ = arrays["idf"]
         model.weights, model.bias = arrays["weights"], arrays["bias"]
-        return model
+        return model.eval()
 
 
 def fit_margins(

@@ -1,45 +1,39 @@
 """Majority (paper, Table 3): the most frequent training label for every claim."""
 
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
-import torch
-from safetensors.torch import load_file, save_file
-from torch import Tensor
+import numpy as np
+from safetensors.numpy import load_file, save_file
 
-from xfact.data.batches import Batch
-from xfact.models.verifier import Verifier
+from xfact.data.text import Layout
+from xfact.models.text_model import TextModel
 
 
-class Majority(Verifier):
+class Majority(TextModel):
     """Counts labels; logits are log frequencies (at least 1e-9), a tie goes to the first label by name."""
 
-    layout = "none"
+    layout: ClassVar[Layout] = "none"
 
     def __init__(self, labels: list[str]) -> None:
         super().__init__(labels)
-        self.automatic_optimization = False
-        self.counts: Tensor
-        self.register_buffer("counts", torch.zeros(len(labels), dtype=torch.float64))
+        self.counts = np.zeros(len(labels))
 
-    def training_step(self, batch: Batch, batch_idx: int) -> None:  # type: ignore[override]
+    def fit(self, texts: list[str], label_ids: np.ndarray) -> None:
         """Count."""
-        self.counts += torch.bincount(batch.labels, minlength=len(self.labels))
+        self.counts = np.bincount(label_ids, minlength=len(self.labels)).astype(np.float64)
 
-    def verdict(self, batch: Batch) -> tuple[Tensor, None]:
-        """Logits [B, labels], the same for every claim."""
-        return (self.counts / self.counts.sum()).clamp_min(1e-9).log().expand(len(batch.labels), -1), None
-
-    def configure_optimizers(self) -> Any:
-        """Nothing to optimise."""
-        return None
+    def logits(self, texts: list[str]) -> np.ndarray:
+        """[N, labels], the same for every claim."""
+        frequencies = np.maximum(self.counts / self.counts.sum(), 1e-9)
+        return np.tile(np.log(frequencies), (len(texts), 1))
 
     def save(self, folder: Path) -> None:
         """The counts as safetensors."""
         save_file({"counts": self.counts}, folder / "majority.safetensors")
 
     @classmethod
-    def load(cls, folder: Path, labels: list[str]) -> "Majority":
+    def load(cls, folder: Path, labels: list[str], **arguments: object) -> "Majority":
         """The model that `save` wrote."""
         model = cls(labels)
         model.counts = load_file(folder / "majority.safetensors")["counts"]

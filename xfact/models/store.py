@@ -54,10 +54,9 @@ class Card(Strict):
 
 def model_class(target: str, named: Collection[str] = ()) -> Any:
     """The model's class of a _target_, of the suite or one that the user named."""
-    from xfact.models.text_model import TextModel
     from xfact.models.verifier import Verifier
 
-    return load_class(target, (Verifier, TextModel), named)
+    return load_class(target, Verifier, named)
 
 
 def model_arguments(config: Config) -> dict[str, Any]:

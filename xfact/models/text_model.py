@@ -1,37 +1,58 @@
-"""What the baselines share that are fitted to their training texts at once, without epochs."""
+"""What the baselines share that are fitted to their training texts at once, in one pass of the Trainer."""
 
 import json
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import torch
+from torch import Tensor
 
-from xfact.data.text import Layout, TextOptions
+from xfact.data.batches import Batch
+from xfact.data.text import Layout
 from xfact.io.files import write_text
-from xfact.schema import Claim
+from xfact.models.verifier import Verifier
 
 
-class TextModel:
+class TextModel(Verifier):
     """Texts in, logits out; with `evidence` the snippets stand after the claim, each on a line."""
 
-    layout: ClassVar[Layout] = "none"
+    layout: ClassVar[Layout] = "claim"
 
     def __init__(self, labels: list[str], evidence: bool = False) -> None:
-        self.labels, self.evidence = labels, evidence
-        self.figures: dict[str, float] = {}  # of the last test
-
-    def texts(self, claims: list[Claim], text: TextOptions) -> list[str]:
-        """The text of each claim, with its snippets if asked."""
-        extra = text.snippets if self.evidence else lambda claim: ()
-        return ["\n".join([text.claim(claim), *extra(claim)]) for claim in claims]
+        super().__init__(labels)
+        self.automatic_optimization = False
+        self.evidence = evidence
+        if evidence:
+            self.layout = "claim+snippets"  # type: ignore[misc]
+        self.seen: list[tuple[np.ndarray, list[str], np.ndarray]] = []  # row numbers, texts and label ids of batches
 
     def fit(self, texts: list[str], label_ids: np.ndarray) -> None:
-        """Learn from the training texts."""
+        """Learn from the training texts [N] and their label ids [N], in the order of their file."""
         raise NotImplementedError
 
     def logits(self, texts: list[str]) -> np.ndarray:
         """[N, labels]."""
         raise NotImplementedError
+
+    def training_step(self, batch: Batch, batch_idx: int) -> None:  # type: ignore[override]
+        """Collect; with the epoch's last batch, fit."""
+        self.seen.append((batch.index.cpu().numpy(), batch.texts, batch.labels.cpu().numpy()))
+        if self.trainer.is_last_batch:
+            rows = np.concatenate([index for index, _, _ in self.seen])
+            texts = [text for _, part, _ in self.seen for text in part]
+            label_ids = np.concatenate([ids for _, _, ids in self.seen])
+            order = np.argsort(rows, kind="stable")
+            self.fit([texts[place] for place in order], label_ids[order])
+            self.seen = []
+
+    def verdict(self, batch: Batch) -> tuple[Tensor, None]:
+        """Logits [B, labels]."""
+        return torch.from_numpy(self.logits(batch.texts)).to(batch.labels.device), None
+
+    def configure_optimizers(self) -> Any:
+        """Nothing to optimise."""
+        return None
 
     def save(self, folder: Path) -> None:
         """Write the model: JSON and arrays, no objects."""

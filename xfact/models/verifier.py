@@ -108,7 +108,7 @@ class Verifier(LightningModule):
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Count the batch."""
         if len(batch.labels):
-            logits = self.verdict(batch)[0].float()
+            logits = widened(self.verdict(batch)[0])
             self.scores.update(logits, batch.labels)
             self.dev_loss += F.cross_entropy(logits, batch.labels, reduction="sum").item()
 
@@ -125,10 +125,10 @@ class Verifier(LightningModule):
         self.records.append((index, logits, attention))
 
     def record_of(self, batch: Batch) -> Record:
-        """Row numbers, logits (fp32) and attention of a batch."""
+        """Row numbers, logits (fp32 or wider) and attention of a batch."""
         logits, attention = self.verdict(batch)
         weights = None if attention is None else attention.float().cpu().numpy()
-        return batch.index.cpu().numpy(), logits.float().cpu().numpy(), weights
+        return batch.index.cpu().numpy(), widened(logits).cpu().numpy(), weights
 
     def on_validation_epoch_end(self) -> None:
         """Macro-F1 (union of classes; NaN if any logit is) and loss over dev, and the training loss over its epoch."""
@@ -175,6 +175,11 @@ class Verifier(LightningModule):
         name = "constant_with_warmup" if optim.schedule == "constant" else optim.schedule
         scheduler = get_scheduler(name, optimizer, math.ceil(optim.warmup_ratio * steps), steps)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+
+def widened(logits: Tensor) -> Tensor:
+    """fp32, or what is wider already."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
 def collected(records: list[Record]) -> tuple[np.ndarray, np.ndarray | None]:

@@ -47,7 +47,7 @@ def score_splits(
             eval_batch_size=config.trainer.eval_batch_size,
             num_workers=config.trainer.num_workers,
         )
-        logits, attention = outputs(model, data, inputs.text, config.trainer)
+        logits, attention = outputs(model, data, config.trainer)
         table = predictions_table(name, data.split.claims, inputs.labels, logits, attention)
         yield name, table, scored(table, data.split, train), model.figures
 

@@ -1,6 +1,5 @@
 """Training one model with dev selection, and what a model says of a split."""
 
-import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,12 +15,10 @@ from xfact.config import Config, TrainerConfig
 from xfact.data.corpus import Corpus
 from xfact.data.inputs import Inputs, label_vocabulary, text_options
 from xfact.data.modules import FitSplit, SplitData
-from xfact.data.text import Layout, TextOptions
+from xfact.data.text import Layout
 from xfact.data.tokens import Tokeniser
 from xfact.errors import Failure
-from xfact.evaluation.metric import Scores
 from xfact.io.screen import say, warn
-from xfact.models.text_model import TextModel
 from xfact.models.verifier import Verifier, collected
 from xfact.process.signals import Stop
 from xfact.runs import lightning
@@ -33,23 +30,21 @@ from xfact.runs.result import Best
 from xfact.runs.resume import newest, step_of
 from xfact.targets import constructor_arguments, load_class
 
-Model = Verifier | TextModel
-
 
 @dataclass
 class Fitted:
     """A trained model at its best epoch."""
 
-    model: Model
+    model: Verifier
     data: FitSplit
     logits: np.ndarray  # dev [N, labels]
     attention: np.ndarray | None  # dev [N, snippets]
     seconds: float
     device: str
-    best: Best | None = None
-    epochs: int | None = None
-    steps: int | None = None
-    resumed_from_step: int = 0
+    best: Best
+    epochs: int
+    steps: int
+    resumed_from_step: int
 
 
 def make_inputs(config: Config, corpus: Corpus, layout: Layout, tokeniser: Tokeniser | None = None) -> Inputs:
@@ -75,13 +70,30 @@ def instantiate(section: dict[str, Any], base: type | tuple[type, ...], named: C
     return cls(**{key: value for key, value in (section | runtime).items() if key in known})
 
 
-def fit(config: Config, inputs: Inputs, folder: Path, stop: Stop, loggers: Loggers, note: Callable[[], None]) -> Fitted:
-    """Train on the `fit` split; a model that learns by epochs goes on from its checkpoints in the folder.
-
-    `note` is called beside each checkpoint.
-    """
+def make_model(config: Config) -> Verifier:
+    """A new model of the config, drawn from its seed."""
     pl.seed_everything(config.seed, workers=True, verbose=False)
-    model = make_model(config, inputs.labels)  # first: an encoder that cannot be had is known before tokenising
+    runtime: dict[str, Any] = {"labels": label_vocabulary(config), "optim": config.optim, "seed": config.seed}
+    if config.uses_encoder:
+        from xfact.models.encoder import new_encoder
+
+        encoder = config.encoder
+        runtime["encoder"] = new_encoder(encoder.name, encoder.pooling, config.model["max_length"])
+    return instantiate(config.model, Verifier, config.named, **runtime)
+
+
+def fit(
+    config: Config,
+    model: Verifier,
+    inputs: Inputs,
+    folder: Path,
+    stop: Stop,
+    loggers: Loggers,
+    note: Callable[[], None],
+) -> Fitted:
+    """Train on the `fit` split and put the best epoch's weights into the model; a model with an optimiser goes on from
+    its checkpoint in the folder. `note` is called beside each checkpoint.
+    """
     data: FitSplit = instantiate(
         config.split["fit"],
         FitSplit,
@@ -93,70 +105,36 @@ def fit(config: Config, inputs: Inputs, folder: Path, stop: Stop, loggers: Logge
         num_workers=config.trainer.num_workers,
         seed=config.seed,
     )
-    start = time.perf_counter()
-    if isinstance(model, TextModel):
-        model.fit(model.texts(data.train.claims, inputs.text), data.train.dataset.labels)
-        fitted = Fitted(model, data, np.empty(0), None, time.perf_counter() - start, "cpu")
-    else:
-        fitted = fit_epochs(config, model, data, folder, stop, loggers, note)
-    dev = SplitData(data.dev, data.eval_batch_size, 0)
-    fitted.logits, fitted.attention = outputs(model, dev, inputs.text, config.trainer)
-    return fitted
-
-
-def make_model(config: Config, labels: list[str]) -> Model:
-    """A new model of the config."""
-    runtime: dict[str, Any] = {"labels": labels, "optim": config.optim, "seed": config.seed}
-    if config.uses_encoder:
-        from xfact.models.encoder import new_encoder
-
-        encoder = config.encoder
-        runtime["encoder"] = new_encoder(encoder.name, encoder.pooling, config.model["max_length"])
-    return instantiate(config.model, (Verifier, TextModel), config.named, **runtime)
-
-
-def fit_epochs(
-    config: Config,
-    model: Verifier,
-    data: FitSplit,
-    folder: Path,
-    stop: Stop,
-    loggers: Loggers,
-    note: Callable[[], None],
-) -> Fitted:
-    """Train epoch by epoch and put the best epoch's weights into the model."""
     model.seed = config.seed
     if config.optim.class_weights == "balanced":
         model.class_weights = balanced_weights(data.train.dataset.labels, len(model.labels))
     checkpoints = Checkpoints(RunFolder(folder).checkpoints, config.checkpoint, stop, note)
-    resume = newest(checkpoints.folder)
+    resume = newest(checkpoints.folder) if config.uses_optim else None
     step = 0 if resume is None else step_of(resume)
     if resume is not None:
         say(f"going on from step {step:,}")
     metrics = MetricsFile(folder, step)
-    trainer_config = config.trainer
-    if not config.uses_optim:  # it counts, once
-        trainer_config = trainer_config.model_copy(update={"max_epochs": 1})
     trainer = lightning.make_trainer(
-        trainer_config,
+        trainer_of(config),
         config.optim if config.uses_optim else None,
         callbacks=[checkpoints],
         logger=[metrics, *loggers.lightning(metrics.rows)],
         log_every_n_steps=10,
         default_root_dir=folder,
     )
-    stop.held = True
+    stop.held = config.uses_optim
     with explained():
         trainer.fit(model, datamodule=data, ckpt_path=resume, weights_only=True)
     stop.release()
     trainer.strategy.barrier()  # the first rank has written the best epoch
     warn_of_skipped_steps(trainer)
     model.load_state_dict(checkpoints.best_weights())
+    logits, attention = outputs(model, SplitData(data.dev, data.eval_batch_size, 0), trainer_of(config))
     return Fitted(
         model,
         data,
-        np.empty(0),
-        None,
+        logits,
+        attention,
         checkpoints.seconds,
         lightning.device_name(trainer),
         checkpoints.best,
@@ -164,6 +142,12 @@ def fit_epochs(
         trainer.global_step,
         step,
     )
+
+
+def trainer_of(config: Config) -> TrainerConfig:
+    """The config's trainer; a model without an optimiser sees the claims once, on the CPU."""
+    once = {} if config.uses_optim else {"max_epochs": 1, "accelerator": "cpu"}
+    return config.trainer.model_copy(update=once)
 
 
 def warn_of_skipped_steps(trainer: pl.Trainer) -> None:
@@ -193,16 +177,8 @@ def balanced_weights(label_ids: np.ndarray, labels: int) -> Tensor:
     return torch.tensor(weights, dtype=torch.float32)
 
 
-def outputs(
-    model: Model, data: SplitData, text: TextOptions, trainer: TrainerConfig
-) -> tuple[np.ndarray, np.ndarray | None]:
+def outputs(model: Verifier, data: SplitData, trainer: TrainerConfig) -> tuple[np.ndarray, np.ndarray | None]:
     """Logits [N, labels] and attention [N, snippets] or None of a split, in row order; its scores are model.figures."""
-    if isinstance(model, TextModel):
-        logits = model.logits(model.texts(data.split.claims, text))
-        scores = Scores(model.labels)
-        scores.update(torch.from_numpy(logits), torch.from_numpy(data.split.dataset.labels))
-        model.figures = scores.compute()
-        return logits, None
     with explained():
         lightning.make_trainer(trainer).test(model, datamodule=data, verbose=False)
     return collected(model.records)

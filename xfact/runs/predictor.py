@@ -22,8 +22,7 @@ from xfact.evaluation.predictions import check_finite
 from xfact.io.progress import tracked
 from xfact.io.screen import warn
 from xfact.models import store
-from xfact.models.text_model import TextModel
-from xfact.models.verifier import Verifier, collected
+from xfact.models.verifier import collected
 from xfact.schema import Claim
 
 
@@ -41,7 +40,7 @@ class Predictor:
         self.progress, self.one_at_a_time = progress, threading.Lock()
         with torch.random.fork_rng(devices=[]):  # weights are drawn before they are read
             self.model = store.load(place, self.card, named)
-        if isinstance(self.model, Verifier) and accelerator != "cpu" and torch.cuda.is_available():
+        if self.card.encoder is not None and accelerator != "cpu" and torch.cuda.is_available():
             self.model.cuda()
         self.inputs = Inputs(
             Corpus(DataConfig()),
@@ -99,8 +98,6 @@ class Predictor:
         """Logits [N, labels] and attention [N, snippets] or None."""
         if not claims:
             return np.empty((0, len(self.card.labels))), None
-        if isinstance(self.model, TextModel):
-            return self.model.logits(self.model.texts(claims, self.card.text)), None
         inputs = copy.copy(self.inputs)
         # The packed encoder changes its own settings during a batch: threads wait for each other.
         with tempfile.TemporaryDirectory() as cache, self.one_at_a_time, torch.inference_mode(), self.precision():

@@ -181,16 +181,16 @@ def train_and_test(
     from xfact.models import store
     from xfact.runs import lightning
     from xfact.runs.curves import draw_curves
-    from xfact.runs.fitting import fit, make_inputs
+    from xfact.runs.fitting import fit, make_inputs, make_model
 
     say(f"run {folder}")
     result.threads = lightning.prepare(config.seed, config.trainer.threads or result.threads or None)
-    inputs = make_inputs(config, corpus, store.model_class(config.model["_target_"], config.named).layout)
-    snippets = inputs.layout in ("claim+snippets", "pairs")
-    result.reads_evidence = snippets or bool(config.model.get("evidence"))
     warn_without_effect(config)
-    fitted = fit(config, inputs, folder, stop, loggers, note)
-    data, model = fitted.data, fitted.model
+    model = make_model(config)  # first: an encoder that cannot be had is known before tokenising
+    inputs = make_inputs(config, corpus, model.layout)
+    result.reads_evidence = inputs.layout in ("claim+snippets", "pairs")
+    fitted = fit(config, model, inputs, folder, stop, loggers, note)
+    data = fitted.data
     result.train, result.dev_rows = rows(data.train.report), rows(data.dev.report)
     result.device, result.seconds_fit, result.best = fitted.device, fitted.seconds, fitted.best
     result.epochs, result.steps, result.resumed_from_step = fitted.epochs, fitted.steps, fitted.resumed_from_step
