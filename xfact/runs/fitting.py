@@ -30,6 +30,8 @@ from xfact.runs.result import Best
 from xfact.runs.resume import newest, step_of
 from xfact.targets import constructor_arguments, load_class
 
+AT_ONCE = 1024  # claims of a batch of a model without an optimiser
+
 
 @dataclass
 class Fitted:
@@ -99,8 +101,8 @@ def fit(
         FitSplit,
         config.named,
         inputs=inputs,
-        batch_size=config.optim.batch_size,
-        accumulate=config.optim.accumulate,
+        batch_size=config.optim.batch_size if config.uses_optim else AT_ONCE,
+        accumulate=config.optim.accumulate if config.uses_optim else 1,
         eval_batch_size=config.trainer.eval_batch_size,
         num_workers=config.trainer.num_workers,
         seed=config.seed,
