@@ -33,7 +33,6 @@ from benchmarks.arithmetic import Shape
 from benchmarks.throughput import LENGTH, Data
 from xfact.config import OptimConfig, parse
 from xfact.data.batches import Batch
-from xfact.data.corpus import Corpus
 from xfact.errors import Failure, first_line
 from xfact.io.progress import bars
 from xfact.io.screen import console
@@ -43,7 +42,7 @@ from xfact.models.claim_only import ClaimOnly
 from xfact.models.encoder import Encoder
 from xfact.models.verifier import Verifier
 from xfact.process.signals import Stop
-from xfact.runs.fitting import Fitted, explained, fit, make_inputs, make_model
+from xfact.runs.fitting import Fitted, explained, fit, make_featuriser, make_model
 from xfact.runs.lightning import prepare
 from xfact.runs.loggers import Loggers
 from xfact.runs.result import versions
@@ -128,8 +127,15 @@ class Bench:
         try:
             with Stop() as stop:
                 model = make_model(config)
-                inputs = make_inputs(config, Corpus(config.data), model.layout)
-                done = fit(config, model, inputs, folder, stop, Loggers(folder, None, False), lambda: None)
+                done = fit(
+                    config,
+                    model,
+                    make_featuriser(config, model.layout),
+                    folder,
+                    stop,
+                    Loggers(folder, None, False),
+                    lambda: None,
+                )
         finally:
             console.quiet = False
         return done, pd.read_csv(folder / "metrics.csv")["train/loss_epoch"].dropna().tolist()

@@ -11,7 +11,7 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
 def test_they_are_here():
-    assert [path.stem for path in NOTEBOOKS] == ["01_data", "02_tables", "03_attention"]
+    assert [path.stem for path in NOTEBOOKS] == ["01_data", "02_tables", "03_attention", "04_modules"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -463,7 +463,8 @@ class Config(Section):
 
 # Given by the suite, not by the config.
 RUNTIME_ARGUMENTS = {
-    "encoder", "labels", "optim", "inputs", "batch_size", "accumulate", "eval_batch_size", "num_workers", "seed",
+    "encoder", "labels", "optim", "reader", "featuriser", "batch_size", "accumulate", "eval_batch_size", "num_workers",
+    "seed",
 }  # fmt: skip
 PLAIN_TYPES: dict[str, Any] = {
     "int": int,

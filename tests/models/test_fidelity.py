@@ -13,10 +13,10 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader
 from transformers import AutoTokenizer, BertConfig, BertModel
 
-from xfact.config import TINY, AugmentConfig, DataConfig, EvidenceConfig
+from xfact.config import TINY, DataConfig
 from xfact.data.batches import ByLength, Claims, Shuffled
 from xfact.data.corpus import Corpus
-from xfact.data.inputs import Inputs
+from xfact.data.featuriser import Featuriser
 from xfact.data.text import TextOptions
 from xfact.data.tokens import Tokeniser
 from xfact.models.attn_ea import AttnEA
@@ -70,8 +70,7 @@ def new_model(cls: type[Verifier], bert: BertModel, pooling: str = "pooler", **a
 
 def our_data(cls: type[Verifier], claims: list[Claim], cache: Path, metadata: bool = False) -> Claims:
     text, tokeniser = TextOptions(metadata), Tokeniser("tiny", LENGTH[cls])
-    given = (Corpus(DataConfig()), AugmentConfig(), EvidenceConfig(), text, list(LABELS), cls.layout, tokeniser, cache)
-    return Inputs(*given).dataset(claims)
+    return Featuriser(cls.layout, tokeniser, text, LABELS, cache).dataset(claims)
 
 
 def our_outputs(model: Verifier, data: Claims, batch_size: int = 3) -> tuple[np.ndarray, np.ndarray | None]:
@@ -256,8 +255,8 @@ def test_fewer_snippets_and_one(tmp_path, claims):
     """Any number of snippets: attention over one is 1, and the mean over one pair is that pair."""
     for cls, number in ((AttnEA, 1), (AttnEA, 3), (MeanEA, 2)):
         text, tokeniser = TextOptions(num_snippets=number), Tokeniser("tiny", 64)
-        parts = (Corpus(DataConfig()), AugmentConfig(), EvidenceConfig(), text, list(LABELS), cls.layout, tokeniser)
-        logits, attention = our_outputs(new_model(cls, new_bert(0.0)), Inputs(*parts, tmp_path).dataset(claims))
+        data = Featuriser(cls.layout, tokeniser, text, cache=tmp_path).dataset(claims)
+        logits, attention = our_outputs(new_model(cls, new_bert(0.0)), data)
         assert logits.shape == (len(claims), 7)
         if attention is not None:
             assert attention.shape == (len(claims), number)

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from torch import nn
 from transformers import BertConfig, BertModel, DebertaV2Config, DebertaV2Model, XLMRobertaConfig, XLMRobertaModel
 
-from xfact.config import AugmentConfig, DataConfig, EvidenceConfig
 from xfact.data.batches import Batch, Claims
-from xfact.data.corpus import Corpus
-from xfact.data.inputs import Inputs
-from xfact.data.text import TextOptions
+from xfact.data.featuriser import Featuriser
+from xfact.data.modules import read_split
+from xfact.data.reader import Reader
 from xfact.data.tokens import Tokeniser
 from xfact.models import packed as packed_module
 from xfact.models.attn_ea import AttnEA
@@ -166,10 +165,8 @@ def test_the_samples_predictions_are_those_of_padding(kind, tmp_path):
     torch.manual_seed(3)
     encoder = new_encoder("tiny", "mean", 360)
     model = kind(encoder, list(LABELS)).eval()
-    data, options = DataConfig(), TextOptions()
-    inputs = Inputs(Corpus(data), AugmentConfig(), EvidenceConfig(), options, list(LABELS), kind.layout,
-                    Tokeniser("tiny", 360), tmp_path)  # fmt: skip
-    split = inputs.read("test.all.tsv", "alpha1").dataset
+    featuriser = Featuriser(kind.layout, Tokeniser("tiny", 360), cache=tmp_path)
+    split = read_split(Reader(), featuriser, "test.all.tsv", "alpha1").dataset
     rows = [np.arange(start, min(start + 32, len(split))) for start in range(0, len(split), 32)]
     logits = []
     with torch.no_grad():

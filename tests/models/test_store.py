@@ -16,10 +16,10 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import DebertaV2Config, DebertaV2Model
 
-from xfact.config import PACKAGE, TINY, AugmentConfig, DataConfig, EvidenceConfig
+from xfact.config import PACKAGE, TINY, DataConfig
 from xfact.data.batches import ByLength
 from xfact.data.corpus import Corpus
-from xfact.data.inputs import Inputs
+from xfact.data.featuriser import Featuriser
 from xfact.data.tokens import Tokeniser
 from xfact.errors import DataError
 from xfact.models import store
@@ -86,8 +86,7 @@ def logits_of(model: Any, card: Card, tokenizer: str) -> np.ndarray:
     tokeniser = Tokeniser(tokenizer, card.max_length) if card.encoder else None
     text, labels = card.text, card.labels
     with TemporaryDirectory() as cache:
-        parts = (Corpus(DataConfig()), AugmentConfig(), EvidenceConfig(), text, labels, model.layout, tokeniser)
-        data = Inputs(*parts, Path(cache)).dataset(claims())
+        data = Featuriser(model.layout, tokeniser, text, labels, Path(cache)).dataset(claims())
         model.eval().records = []
         with torch.no_grad():
             for rows, step in ByLength(len(data), card.eval_batch_size, data.arrays):

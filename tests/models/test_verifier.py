@@ -16,12 +16,11 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader
 from transformers import BertConfig, BertModel
 
-from xfact.config import AugmentConfig, DataConfig, EvidenceConfig, OptimConfig, TrainerConfig
+from xfact.config import DataConfig, OptimConfig, TrainerConfig
 from xfact.data.batches import Claims, Shuffled, parts_of
-from xfact.data.corpus import Corpus
-from xfact.data.inputs import Inputs
-from xfact.data.modules import FitSplit, SplitData
-from xfact.data.text import TextOptions
+from xfact.data.featuriser import Featuriser
+from xfact.data.modules import FitSplit, SplitData, read_split
+from xfact.data.reader import Reader
 from xfact.data.tokens import Tokeniser
 from xfact.errors import Failure
 from xfact.evaluation.scores import macro_f1
@@ -92,14 +91,13 @@ def new_model(cls=ClaimOnly, dropout: float = 0.0, optim: OptimConfig = STILL) -
     return cls(Encoder(BertModel(config), "pooler"), list(LABELS), optim, max_length=32, dropout=dropout).train()
 
 
-def inputs(cls, cache: Path, rows: int) -> Inputs:
+def inputs(cls, cache: Path, rows: int) -> tuple[Reader, Featuriser]:
     tokeniser = None if cls is Majority else Tokeniser("tiny", 32)
-    corpus, text = Corpus(DataConfig(limit=rows)), TextOptions()
-    return Inputs(corpus, AugmentConfig(), EvidenceConfig(), text, list(LABELS), cls.layout, tokeniser, cache)
+    return Reader(DataConfig(limit=rows)), Featuriser(cls.layout, tokeniser, cache=cache)
 
 
 def new_data(cls, cache: Path, rows: int) -> Claims:
-    return inputs(cls, cache, rows).read("train.all.tsv", "train").dataset
+    return read_split(*inputs(cls, cache, rows), "train.all.tsv", "train").dataset
 
 
 def trained(
@@ -164,7 +162,8 @@ def test_no_class_weights_by_default():
 @pytest.mark.parametrize(("rows", "batch_size", "accumulate"), [(11, 7, 2), (9, 4, 4), (9, 4, 1)])
 def test_the_logged_losses_are_means_over_the_claims_of_step_and_epoch(tmp_path, rows, batch_size, accumulate):
     """Nine claims in steps of four: the last one has a single claim, in one part."""
-    data = FitSplit(*FILES, inputs(ClaimOnly, tmp_path, rows), batch_size, accumulate, 32, 0, seed=7)
+    data = FitSplit(*FILES, *inputs(ClaimOnly, tmp_path, rows), batch_size, accumulate, 32, 0, seed=7)
+    data.prepare_data()
     model, kept = new_model(), Kept()
     parts = parts_of(batch_size, accumulate, 1)
     run = trainer(accumulate_grad_batches=parts, logger=kept, log_every_n_steps=1)
@@ -324,7 +323,9 @@ def test_dropout_is_decided_by_seed_epoch_and_batch_alone(tmp_path):
 
 
 def fit_split(cache: Path, dev_batch: int, cls=ClaimOnly, rows: int = 23) -> FitSplit:
-    return FitSplit(*FILES, inputs(cls, cache, rows), 8, 1, dev_batch, 0, seed=1)
+    data = FitSplit(*FILES, *inputs(cls, cache, rows), 8, 1, dev_batch, 0, seed=1)
+    data.prepare_data()
+    return data
 
 
 @pytest.mark.parametrize("dev_batch", [1, 4, 64])
@@ -352,7 +353,7 @@ def test_a_logit_that_is_no_number_makes_the_dev_score_none(tmp_path):
 
 @pytest.mark.parametrize("cls", [ClaimOnly, AttnEA, MeanEA])
 def test_records_of_a_test_come_back_in_row_order(tmp_path, cls):
-    split = inputs(cls, tmp_path, 13).read("test.all.tsv", "alpha1")
+    split = read_split(*inputs(cls, tmp_path, 13), "test.all.tsv", "alpha1")
     model = new_model(cls)
     found = []
     for batch_size in (1, 5, 64):

@@ -12,10 +12,9 @@ import torch
 from cli.test_compose import config
 
 from xfact.config import TINY
-from xfact.data.corpus import Corpus
 from xfact.models.verifier import Verifier
 from xfact.process.signals import Stop
-from xfact.runs.fitting import Fitted, fit, make_inputs, make_model
+from xfact.runs.fitting import Fitted, fit, make_featuriser, make_model
 from xfact.runs.loggers import Loggers
 
 MIXED = ("bf16-mixed", "16-mixed")
@@ -41,11 +40,10 @@ def fitted(folder: Path, *words: str) -> Fitted:
     folder.mkdir(exist_ok=True)
     with Stop() as stop:
         model = make_model(one)
-        inputs = make_inputs(one, Corpus(one.data), model.layout)
         return fit(
             one,
             model,
-            inputs,
+            make_featuriser(one, model.layout),
             folder,
             stop,
             Loggers(folder, None, False),

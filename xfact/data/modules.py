@@ -1,6 +1,11 @@
-"""One LightningDataModule per split: `fit` holds train and dev, every test set is a module of its own."""
+"""One LightningDataModule per split: `fit` holds train and dev, every test set is a module of its own.
+
+Files are read and tokenised in `prepare_data`, by the first process; `setup` reads what it kept.
+"""
 
 import signal
+from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import torch
@@ -8,30 +13,80 @@ from pytorch_lightning import LightningDataModule
 from torch.utils.data import DataLoader, Sampler
 
 from xfact.data.batches import Batch, ByLength, Claims, Shuffled
-from xfact.data.inputs import Inputs, Split
+from xfact.data.corpus import FileReport, Role
+from xfact.data.evidence import TestEvidence
+from xfact.data.featuriser import Featuriser
+from xfact.data.reader import Reader
+from xfact.schema import Claim
+
+
+@dataclass
+class Split:
+    """A split ready for a model; row i is claims[i], whose label id is dataset.labels[i] (-1: unknown)."""
+
+    name: str
+    claims: list[Claim]
+    dataset: Claims
+    report: FileReport | None = None
+    evidence: Literal["own", "none"] = "own"  # of dev and test sets, the model reading it or not
+
+
+def read_split(
+    reader: Reader,
+    featuriser: Featuriser,
+    file: str,
+    name: str,
+    role: Role = "test",
+    evidence: TestEvidence = "config",
+) -> Split:
+    """The split of one file."""
+    rows = reader.read(file, name, role, evidence)
+    return Split(name, rows.claims, featuriser.dataset(rows.claims), rows.report, rows.evidence)
 
 
 class FitSplit(LightningDataModule):
-    """Train and dev."""
+    """Train and dev; the arguments `train` and `dev` are files' names.
+
+    `batch_size` claims are an optimiser step, in `accumulate` parts (the Trainer's accumulate_grad_batches).
+    """
+
+    train: Split  # once it is read
+    dev: Split
+    sampler: Shuffled
 
     def __init__(
         self,
         train: str,
         dev: str,
-        inputs: Inputs,
-        batch_size: int,
-        accumulate: int,
-        eval_batch_size: int,
-        num_workers: int,
-        seed: int,
+        reader: Reader,
+        featuriser: Featuriser,
+        batch_size: int = 8,
+        accumulate: int = 1,
+        eval_batch_size: int = 32,
+        num_workers: int = 0,
+        seed: int = 1,
     ) -> None:
         super().__init__()
-        self.train = inputs.read(train, "train", "train")
-        self.dev = inputs.read(dev, "dev", "dev")
+        self.files = {"train": train, "dev": dev}
+        self.reader, self.featuriser = reader, featuriser
+        self.batch_size, self.accumulate, self.seed = batch_size, accumulate, seed
+        self.eval_batch_size, self.num_workers = eval_batch_size, num_workers
+        self.is_read = False
+
+    def prepare_data(self) -> None:
+        """Read and tokenise."""
+        self.setup("fit")
+
+    def setup(self, stage: str) -> None:
+        """Read, once."""
+        if self.is_read:
+            return
+        self.train = read_split(self.reader, self.featuriser, self.files["train"], "train", "train")
+        self.dev = read_split(self.reader, self.featuriser, self.files["dev"], "dev", "dev")
         arrays = self.train.dataset.arrays
         work = None if arrays is None else arrays.lengths.sum(axis=1)
-        self.sampler = Shuffled(len(self.train.claims), batch_size, accumulate, seed, work=work)
-        self.eval_batch_size, self.num_workers = eval_batch_size, num_workers
+        self.sampler = Shuffled(len(self.train.claims), self.batch_size, self.accumulate, self.seed, work=work)
+        self.is_read = True
 
     def state_dict(self) -> dict[str, int]:
         """The epoch and how many of its batches are done: what a resume checkpoint holds of the data."""
@@ -58,7 +113,7 @@ class FitSplit(LightningDataModule):
 class SplitData(LightningDataModule):
     """Claims to be scored or predicted."""
 
-    def __init__(self, split: Split, eval_batch_size: int, num_workers: int) -> None:
+    def __init__(self, split: Split, eval_batch_size: int = 32, num_workers: int = 0) -> None:
         super().__init__()
         self.split, self.eval_batch_size, self.num_workers = split, eval_batch_size, num_workers
 
@@ -76,12 +131,25 @@ class TestSplit(SplitData):
         self,
         name: str,
         file: str,
-        inputs: Inputs,
-        eval_batch_size: int,
-        num_workers: int,
+        reader: Reader,
+        featuriser: Featuriser,
+        eval_batch_size: int = 32,
+        num_workers: int = 0,
         evidence: Literal["config", "none"] = "config",
     ) -> None:
-        super().__init__(inputs.read(file, name, evidence=evidence), eval_batch_size, num_workers)
+        LightningDataModule.__init__(self)
+        self.eval_batch_size, self.num_workers = eval_batch_size, num_workers
+        self.read = partial(read_split, reader, featuriser, file, name, evidence=evidence)
+        self.is_read = False
+
+    def prepare_data(self) -> None:
+        """Read and tokenise."""
+        self.setup("test")
+
+    def setup(self, stage: str) -> None:
+        """Read, once."""
+        if not self.is_read:
+            self.split, self.is_read = self.read(), True
 
 
 def ranks(data: LightningDataModule) -> tuple[int, int]:

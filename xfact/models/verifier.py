@@ -41,6 +41,14 @@ class Verifier(LightningModule):
         """Logits [B, labels] and attention [B, snippets] or None."""
         raise NotImplementedError
 
+    def on_fit_start(self) -> None:
+        """The data's seed decides dropout too; balanced weights are of the data's labels."""
+        data = self.trainer.datamodule  # type: ignore[attr-defined]
+        if data is not None:
+            self.seed = data.seed
+            if self.optim.class_weights == "balanced":
+                self.class_weights = balanced_weights(data.train.dataset.labels, len(self.labels))
+
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         """Dropout is decided by (seed, epoch, batch, rank) alone, whatever ran before in this process."""
         rank = (self.global_rank,) if self.global_rank else ()
@@ -175,6 +183,13 @@ class Verifier(LightningModule):
         name = "constant_with_warmup" if optim.schedule == "constant" else optim.schedule
         scheduler = get_scheduler(name, optimizer, math.ceil(optim.warmup_ratio * steps), steps)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+
+def balanced_weights(label_ids: np.ndarray, labels: int) -> Tensor:
+    """N / (labels x count) for each label, as scikit-learn's `balanced`; 1 for a label without rows."""
+    counts = np.bincount(label_ids, minlength=labels)
+    weights = np.where(counts > 0, len(label_ids) / (labels * np.maximum(counts, 1)), 1.0)
+    return torch.tensor(weights, dtype=torch.float32)
 
 
 def widened(logits: Tensor) -> Tensor:

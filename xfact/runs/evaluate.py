@@ -27,7 +27,8 @@ Scored = tuple[str, Any, SplitScore, dict[str, float]]
 
 def score_splits(
     model: Any,
-    inputs: Any,
+    reader: Any,
+    featuriser: Any,
     splits: dict[str, dict[str, Any]],
     config: Config,
     train: list[Claim] | None,
@@ -43,12 +44,13 @@ def score_splits(
             section | {"name": name},
             SplitData,
             named,
-            inputs=inputs,
+            reader=reader,
+            featuriser=featuriser,
             eval_batch_size=config.trainer.eval_batch_size,
             num_workers=config.trainer.num_workers,
         )
         logits, attention = outputs(model, data, config.trainer)
-        table = predictions_table(name, data.split.claims, inputs.labels, logits, attention)
+        table = predictions_table(name, data.split.claims, featuriser.labels, logits, attention)
         yield name, table, scored(table, data.split, train), model.figures
 
 
@@ -151,15 +153,16 @@ def evaluate(config: Config) -> None:
     corpus = Corpus(run.data)
     splits = asked_splits(run, corpus)
     check_snippets(run, config.named)
-    from xfact.runs.fitting import make_inputs
+    from xfact.runs.fitting import make_featuriser, make_reader
     from xfact.runs.lightning import prepare
     from xfact.runs.tables import print_scores
 
     prepare(run.seed, config.trainer.threads or run.trainer.threads)
     model, tokeniser = load_model(folder, config.named)
-    inputs = make_inputs(run, corpus, model.layout, tokeniser)
+    featuriser = make_featuriser(run, model.layout, tokeniser)
     train = training_claims(trained)
-    scores = {name: score for name, _, score, _ in score_splits(model, inputs, splits, run, train, config.named)}
+    found = score_splits(model, make_reader(run), featuriser, splits, run, train, config.named)
+    scores = {name: score for name, _, score, _ in found}
     print_scores(scores)
     for caveat in corpus.caveats:
         warn(caveat)

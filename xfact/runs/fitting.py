@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pytorch_lightning as pl
 import torch
-from torch import Tensor
 
 from xfact.config import Config, TrainerConfig
-from xfact.data.corpus import Corpus
-from xfact.data.inputs import Inputs, label_vocabulary, text_options
+from xfact.data.featuriser import Featuriser
 from xfact.data.modules import FitSplit, SplitData
-from xfact.data.text import Layout
+from xfact.data.reader import Reader
+from xfact.data.text import Layout, TextOptions
 from xfact.data.tokens import Tokeniser
 from xfact.errors import Failure
 from xfact.io.screen import say, warn
@@ -28,6 +27,7 @@ from xfact.runs.loggers import Loggers
 from xfact.runs.metrics import MetricsFile
 from xfact.runs.result import Best
 from xfact.runs.resume import newest, step_of
+from xfact.schema import LABELS
 from xfact.targets import constructor_arguments, load_class
 
 AT_ONCE = 1024  # claims of a batch of a model without an optimiser
@@ -49,20 +49,23 @@ class Fitted:
     resumed_from_step: int
 
 
-def make_inputs(config: Config, corpus: Corpus, layout: Layout, tokeniser: Tokeniser | None = None) -> Inputs:
-    """The reader of splits that the config describes, for a model of this layout."""
-    return Inputs(
-        corpus,
-        config.augment,
-        config.evidence,
-        text_options(config),
-        label_vocabulary(config),
-        layout,
-        tokeniser or (Tokeniser(config.encoder.name, config.model["max_length"]) if config.uses_encoder else None),
-        cache_folder(config.out, "tokens"),
-        config.trainer.progress,
-        config.seed,
-    )
+def make_reader(config: Config) -> Reader:
+    """The reader of splits that the config describes."""
+    return Reader(config.data, config.augment, config.evidence, config.seed)
+
+
+def make_featuriser(config: Config, layout: Layout, tokeniser: Tokeniser | None = None) -> Featuriser:
+    """What makes the config's claims into what a model of this layout reads."""
+    if tokeniser is None and config.uses_encoder:
+        tokeniser = Tokeniser(config.encoder.name, config.model["max_length"])
+    text = TextOptions(config.metadata, config.metadata_fields, config.missing, config.evidence.num_snippets)
+    cache = cache_folder(config.out, "tokens")
+    return Featuriser(layout, tokeniser, text, label_vocabulary(config), cache, config.trainer.progress)
+
+
+def label_vocabulary(config: Config) -> list[str]:
+    """The labels that a model tells apart: the seven, or those that data.labels keeps, in alphabetical order."""
+    return [label for label in LABELS if config.data.labels is None or label in config.data.labels]
 
 
 def instantiate(section: dict[str, Any], base: type | tuple[type, ...], named: Collection[str], **runtime: Any) -> Any:
@@ -87,7 +90,7 @@ def make_model(config: Config) -> Verifier:
 def fit(
     config: Config,
     model: Verifier,
-    inputs: Inputs,
+    featuriser: Featuriser,
     folder: Path,
     stop: Stop,
     loggers: Loggers,
@@ -100,16 +103,15 @@ def fit(
         config.split["fit"],
         FitSplit,
         config.named,
-        inputs=inputs,
+        reader=make_reader(config),
+        featuriser=featuriser,
         batch_size=config.optim.batch_size if config.uses_optim else AT_ONCE,
         accumulate=config.optim.accumulate if config.uses_optim else 1,
         eval_batch_size=config.trainer.eval_batch_size,
         num_workers=config.trainer.num_workers,
         seed=config.seed,
     )
-    model.seed = config.seed
-    if config.optim.class_weights == "balanced":
-        model.class_weights = balanced_weights(data.train.dataset.labels, len(model.labels))
+    data.prepare_data()  # before a signal waits for an optimiser step
     checkpoints = Checkpoints(RunFolder(folder).checkpoints, config.checkpoint, stop, note)
     resume = newest(checkpoints.folder) if config.uses_optim else None
     step = 0 if resume is None else step_of(resume)
@@ -170,13 +172,6 @@ def explained() -> Iterator[None]:
             "out of memory: raise optim.accumulate (same result, smaller parts), lower trainer.eval_batch_size or "
             f"model.max_length, or use trainer.precision=bf16-mixed ({str(error).splitlines()[0]})"
         ) from None
-
-
-def balanced_weights(label_ids: np.ndarray, labels: int) -> Tensor:
-    """N / (labels x count) for each label, as scikit-learn's `balanced`; 1 for a label without rows."""
-    counts = np.bincount(label_ids, minlength=labels)
-    weights = np.where(counts > 0, len(label_ids) / (labels * np.maximum(counts, 1)), 1.0)
-    return torch.tensor(weights, dtype=torch.float32)
 
 
 def outputs(model: Verifier, data: SplitData, trainer: TrainerConfig) -> tuple[np.ndarray, np.ndarray | None]:

@@ -12,10 +12,8 @@ import pandas as pd
 import torch
 from scipy.special import softmax
 
-from xfact.config import AugmentConfig, DataConfig, EvidenceConfig
 from xfact.data.batches import ByLength
-from xfact.data.corpus import Corpus
-from xfact.data.inputs import Inputs
+from xfact.data.featuriser import Featuriser
 from xfact.data.tables import as_claim, checked_header
 from xfact.errors import DataError
 from xfact.evaluation.predictions import check_finite
@@ -42,15 +40,11 @@ class Predictor:
             self.model = store.load(place, self.card, named)
         if self.card.encoder is not None and accelerator != "cpu" and torch.cuda.is_available():
             self.model.cuda()
-        self.inputs = Inputs(
-            Corpus(DataConfig()),
-            AugmentConfig(),
-            EvidenceConfig(),
-            self.card.text,
-            self.card.labels,
+        self.featuriser = Featuriser(
             self.model.layout,
             store.tokeniser(place, self.card),
-            cache=Path(),
+            self.card.text,
+            self.card.labels,
             progress=progress,
         )
 
@@ -98,11 +92,11 @@ class Predictor:
         """Logits [N, labels] and attention [N, snippets] or None."""
         if not claims:
             return np.empty((0, len(self.card.labels))), None
-        inputs = copy.copy(self.inputs)
+        featuriser = copy.copy(self.featuriser)
         # The packed encoder changes its own settings during a batch: threads wait for each other.
         with tempfile.TemporaryDirectory() as cache, self.one_at_a_time, torch.inference_mode(), self.precision():
-            inputs.cache = Path(cache)
-            dataset = inputs.dataset(claims).for_evaluation()
+            featuriser.cache = Path(cache)
+            dataset = featuriser.dataset(claims).for_evaluation()
             order = ByLength(len(claims), self.card.eval_batch_size, dataset.arrays)
             records = []
             for part in tracked(order, "predicting", len(order)) if self.progress else order:

@@ -107,7 +107,7 @@ def run(
     if before is not None and before.versions != result.versions:
         warn("this run was begun by another version of the code, the libraries or the data")
     with recorded(folder, result) as note, opened(config, folder, result.identity) as loggers:
-        figures = train_and_test(config, corpus, folder, result, splits, stop, loggers, note)
+        figures = train_and_test(config, folder, result, splits, stop, loggers, note)
         result.status = "finished"
         loggers.scores(result, figures)
     if not rank():
@@ -168,7 +168,6 @@ def recorded(folder: Path, result: Result) -> Iterator[Callable[[], None]]:
 
 def train_and_test(
     config: Config,
-    corpus: Corpus,
     folder: Path,
     result: Result,
     splits: dict[str, dict[str, Any]],
@@ -181,15 +180,15 @@ def train_and_test(
     from xfact.models import store
     from xfact.runs import lightning
     from xfact.runs.curves import draw_curves
-    from xfact.runs.fitting import fit, make_inputs, make_model
+    from xfact.runs.fitting import fit, make_featuriser, make_model
 
     say(f"run {folder}")
     result.threads = lightning.prepare(config.seed, config.trainer.threads or result.threads or None)
     warn_without_effect(config)
     model = make_model(config)  # first: an encoder that cannot be had is known before tokenising
-    inputs = make_inputs(config, corpus, model.layout)
-    result.reads_evidence = inputs.layout in ("claim+snippets", "pairs")
-    fitted = fit(config, model, inputs, folder, stop, loggers, note)
+    featuriser = make_featuriser(config, model.layout)
+    result.reads_evidence = model.layout in ("claim+snippets", "pairs")
+    fitted = fit(config, model, featuriser, folder, stop, loggers, note)
     data = fitted.data
     result.train, result.dev_rows = rows(data.train.report), rows(data.dev.report)
     result.device, result.seconds_fit, result.best = fitted.device, fitted.seconds, fitted.best
@@ -197,16 +196,18 @@ def train_and_test(
     if config.uses_encoder:
         result.pooling = model.encoder.pooling  # type: ignore[union-attr,assignment]
     result.temperature = fit_temperature(fitted.logits, data.dev.dataset.labels)
-    tokenizer = None if inputs.tokeniser is None else inputs.tokeniser.tokenizer
+    tokenizer = None if featuriser.tokeniser is None else featuriser.tokeniser.tokenizer
     if not config.checkpoint.keep_model:
         say("checkpoint.keep_model=false: scores and predictions are kept, no model")
     elif not rank():
-        store.save(RunFolder(folder).model, card(config, result, data.train.claims, inputs.labels), model, tokenizer)
+        store.save(
+            RunFolder(folder).model, card(config, result, data.train.claims, featuriser.labels), model, tokenizer
+        )
     figures = {"dev": model.figures}
-    dev = predictions_table("dev", data.dev.claims, inputs.labels, fitted.logits, fitted.attention)
+    dev = predictions_table("dev", data.dev.claims, featuriser.labels, fitted.logits, fitted.attention)
     result.dev = keep(folder, "dev", dev, scored(dev, data.dev, data.train.claims))
     for name, table, score, figures[name] in score_splits(
-        model, inputs, splits, config, data.train.claims, config.named
+        model, data.reader, featuriser, splits, config, data.train.claims, config.named
     ):
         result.splits[name] = keep(folder, name, table, score)
     if fitted.best is not None and config.uses_optim and not rank():
@@ -230,15 +231,16 @@ def add_splits(
     lacking = lacking_splits(config, corpus, result, splits)
     if not lacking:
         return result
-    from xfact.runs.fitting import make_inputs
+    from xfact.runs.fitting import make_featuriser, make_reader
     from xfact.runs.lightning import prepare
 
     prepare(config.seed, result.threads)
     config = config.model_copy(update={"trainer": alone(config.trainer)})
     model, tokeniser = load_model(folder, config.named)
-    inputs = make_inputs(config, corpus, model.layout, tokeniser)
+    featuriser = make_featuriser(config, model.layout, tokeniser)
     train_rows = training_claims(config)
-    for name, table, score, _ in score_splits(model, inputs, lacking, config, train_rows, config.named):
+    reader = make_reader(config)
+    for name, table, score, _ in score_splits(model, reader, featuriser, lacking, config, train_rows, config.named):
         result.splits[name] = keep(folder, name, table, score)
     write_result(folder, result)
     return result
