@@ -22,8 +22,8 @@ from tempfile import TemporaryDirectory
 
 from xfact.config import DataConfig
 from xfact.data.corpus import Corpus
-from xfact.data.text import TextOptions
-from xfact.data.tokens import CLAIMS_PER_CHUNK, Sequence, TokenArrays, Tokeniser, token_arrays
+from xfact.data.text import Sequence, TextOptions
+from xfact.data.tokens import CLAIMS_PER_CHUNK, TokenArrays, Tokeniser, token_arrays
 from xfact.data.tsv import read_tsv
 from xfact.process.threads import available_cores, limit_tokenizer_threads
 

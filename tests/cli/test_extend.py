@@ -8,13 +8,22 @@ from cli.conftest import ROOT, quick, run_folders, succeed
 MODEL = '''
 from torch import nn
 
+from xfact.data.text import Layout
 from xfact.models.verifier import Verifier, classifier
+
+
+class Linked(Layout):
+    """The claim, and each snippet with the link that it is from."""
+
+    def sequences(self, text, claim):
+        snippets = zip(text.snippets(claim), claim.links, strict=False)
+        return [(text.claim(claim), None), *((snippet, link) for snippet, link in snippets)]
 
 
 class Mine(Verifier):
     """The largest value of claim and snippets, place by place."""
 
-    layout = "claim+snippets"
+    layout = Linked()
 
     def __init__(self, encoder, labels: list[str], optim=None, max_length: int = 64, width: int = 8) -> None:
         super().__init__(labels, optim)
@@ -40,6 +49,7 @@ def test_a_model_of_ones_own_trains_is_evaluated_and_predicts(tmp_path):
     result = json.loads((run / "result.json").read_text())
     assert (result["model"], result["status"]) == ("mine", "finished")
     assert run.parent.name == "mine"
+    assert result["reads_evidence"]
     evaluated = succeed("task=evaluate", f"run={run}", *mine, **given)
     assert json.loads(evaluated.stdout)["splits"] == result["splits"]
     found = succeed("task=predict", f"run={run}", "input=-", *mine, stdin="one\ntwo\n", **given)

@@ -6,6 +6,7 @@ from test_config import ALPHA1, CLAIM_ONLY, FIT, MAJORITY
 
 from xfact.config import Config, Fact, TrainerConfig, parse
 from xfact.data.corpus import Corpus
+from xfact.data.text import layout_of
 from xfact.models import store
 from xfact.runs.identity import OTHERS, SECTIONS, encoder_version, identity, reads_snippets, run_hash
 from xfact.targets import code_version
@@ -69,7 +70,7 @@ def test_a_key_counts_where_it_has_an_effect(base, change, same):
 )
 def test_who_reads_snippets_is_told_by_the_layout(model):
     layout = store.model_class(model["_target_"]).layout
-    assert reads_snippets(config(model=model)) is (layout in ("claim+snippets", "pairs"))
+    assert reads_snippets(config(model=model)) is layout_of(layout).reads_snippets
 
 
 def another(key: str, field: FieldInfo) -> object:

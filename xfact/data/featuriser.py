@@ -8,7 +8,7 @@ import numpy as np
 
 from xfact.data.batches import Claims
 from xfact.data.text import Layout, TextOptions
-from xfact.data.tokens import Sequence as Pair
+from xfact.data.text import Sequence as Pair
 from xfact.data.tokens import Tokeniser, token_arrays
 from xfact.schema import LABELS, Claim
 
@@ -22,7 +22,7 @@ class Featuriser:
 
     def __init__(
         self,
-        layout: Layout,
+        layout: str | Layout,
         tokeniser: Tokeniser | None = None,
         text: TextOptions | None = None,
         labels: Sequence[str] = LABELS,

@@ -1,12 +1,14 @@
 """From a claim to the text sequences that a model reads, in the words of the authors' code."""
 
-from collections.abc import Sequence
+from collections import abc
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal
 
 from xfact.config import METADATA_FIELDS
 from xfact.errors import UserError
 from xfact.schema import MISSING, SNIPPETS, Claim
+
+Sequence = tuple[str, str | None]  # a text, and the second of a pair
 
 # "review_date:" has no space before its colon, as in the authors' code.
 FIELD_TEXT = {
@@ -17,16 +19,13 @@ FIELD_TEXT = {
     "review_date": "review_date: {}",
 }
 
-# claim: one sequence. claim+snippets: the claim and each snippet. pairs: (claim, snippet) for each snippet.
-Layout = Literal["none", "claim", "claim+snippets", "pairs"]
-
 
 @dataclass(frozen=True)
 class TextOptions:
     """What of a claim becomes text."""
 
     metadata: bool = False
-    fields: Sequence[str] = METADATA_FIELDS
+    fields: abc.Sequence[str] = METADATA_FIELDS
     missing: Literal["given", "none"] = "given"
     num_snippets: int = SNIPPETS
 
@@ -46,17 +45,62 @@ class TextOptions:
         """The first snippets, empty ones included."""
         return claim.evidence[: self.num_snippets]
 
-    def whole(self, claim: Claim, layout: Layout) -> str:
+    def whole(self, claim: Claim, layout: "str | Layout") -> str:
         """All sequences of a claim as one text, each on a line: what a model without tokens reads."""
         return "\n".join(text for text, _ in self.sequences(claim, layout))
 
-    def sequences(self, claim: Claim, layout: Layout) -> list[tuple[str, str | None]]:
-        """(text, second text or None) of each sequence of a claim; the same number for every claim."""
-        if layout not in get_args(Layout):
-            raise UserError(f"layout {layout!r} of the model: unknown; known: {', '.join(get_args(Layout))}")
-        text = self.claim(claim)
-        if layout == "pairs":
-            return [(text, snippet) for snippet in self.snippets(claim)]
-        if layout == "claim+snippets":
-            return [(text, None), *((snippet, None) for snippet in self.snippets(claim))]
-        return [(text, None)]
+    def sequences(self, claim: Claim, layout: "str | Layout") -> list[Sequence]:
+        """The sequences of a claim in a layout."""
+        return layout_of(layout).sequences(self, claim)
+
+
+class Layout:
+    """Which sequences a claim becomes: the `layout` of a model, an object of such a class or a name in LAYOUTS."""
+
+    reads_snippets: ClassVar[bool] = True
+    needs_snippet: ClassVar[bool] = False  # at least one, an empty one too
+
+    def sequences(self, text: TextOptions, claim: Claim) -> list[Sequence]:
+        """(text, second text or None) of each sequence; the same number for every claim."""
+        raise NotImplementedError
+
+
+class ClaimAlone(Layout):
+    """One sequence."""
+
+    reads_snippets = False
+
+    def sequences(self, text: TextOptions, claim: Claim) -> list[Sequence]:
+        """The claim."""
+        return [(text.claim(claim), None)]
+
+
+class ClaimAndSnippets(Layout):
+    """The claim, and each snippet by itself (Attn-EA)."""
+
+    def sequences(self, text: TextOptions, claim: Claim) -> list[Sequence]:
+        """1 + num_snippets sequences."""
+        return [(text.claim(claim), None), *((snippet, None) for snippet in text.snippets(claim))]
+
+
+class Pairs(Layout):
+    """The claim with each snippet (Mean-EA)."""
+
+    needs_snippet = True
+
+    def sequences(self, text: TextOptions, claim: Claim) -> list[Sequence]:
+        """num_snippets sequences."""
+        first = text.claim(claim)
+        return [(first, snippet) for snippet in text.snippets(claim)]
+
+
+LAYOUTS = {"none": ClaimAlone(), "claim": ClaimAlone(), "claim+snippets": ClaimAndSnippets(), "pairs": Pairs()}
+
+
+def layout_of(layout: str | Layout) -> Layout:
+    """The layout by its name, or itself."""
+    if isinstance(layout, Layout):
+        return layout
+    if layout not in LAYOUTS:
+        raise UserError(f"layout {layout!r} of the model: unknown; known: {', '.join(LAYOUTS)}")
+    return LAYOUTS[layout]

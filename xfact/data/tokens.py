@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from xfact.config import encoder_folder
+from xfact.data.text import Sequence
 from xfact.environment import SHARED
 from xfact.errors import DataError, UserError
 from xfact.io.files import temporary
@@ -23,8 +24,6 @@ from xfact.io.screen import say, warn
 CLAIMS_PER_CHUNK = 1024
 FORMAT = "3"
 HUB_TIMEOUT = 10.0  # seconds
-
-Sequence = tuple[str, str | None]  # a text, and the second of a pair
 
 
 class TokenArrays:

@@ -14,7 +14,7 @@ from xfact.models.verifier import Verifier, classifier
 class ClaimOnly(Verifier):
     """Linear(hidden, labels) on the dropped-out pooled claim."""
 
-    layout: ClassVar[Layout] = "claim"
+    layout: ClassVar[str | Layout] = "claim"
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from xfact.models.text_model import TextModel
 class Majority(TextModel):
     """Counts labels; logits are log frequencies (at least 1e-9), a tie goes to the first label by name."""
 
-    layout: ClassVar[Layout] = "none"
+    layout: ClassVar[str | Layout] = "none"
 
     def __init__(self, labels: list[str]) -> None:
         super().__init__(labels)

@@ -17,7 +17,7 @@ from xfact.models.verifier import Verifier
 class TextModel(Verifier):
     """Texts in, logits out; with `evidence` the snippets stand after the claim, each on a line."""
 
-    layout: ClassVar[Layout] = "claim"
+    layout: ClassVar[str | Layout] = "claim"
 
     def __init__(self, labels: list[str], evidence: bool = False) -> None:
         super().__init__(labels)

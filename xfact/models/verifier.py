@@ -24,7 +24,7 @@ Record = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 class Verifier(LightningModule):
     """A claim verifier: `verdict` turns a batch into logits over the labels (and attention over snippets)."""
 
-    layout: ClassVar[Layout] = "claim"
+    layout: ClassVar[str | Layout] = "claim"
 
     def __init__(self, labels: list[str], optim: OptimConfig | None = None) -> None:
         super().__init__()

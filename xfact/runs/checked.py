@@ -7,6 +7,7 @@ from typing import Any
 from xfact.config import Config
 from xfact.data import politifact
 from xfact.data.corpus import Corpus
+from xfact.data.text import layout_of
 from xfact.data.tokens import check_encoder
 from xfact.errors import UserError
 from xfact.io.screen import say
@@ -35,7 +36,9 @@ def check_snippets(config: Config, named: Collection[str]) -> None:
     """Reject a model that reads each snippet beside the claim, given none."""
     from xfact.models import store
 
-    if config.evidence.num_snippets == 0 and store.model_class(config.model["_target_"], named).layout == "pairs":
+    if config.evidence.num_snippets:
+        return
+    if layout_of(store.model_class(config.model["_target_"], named).layout).needs_snippet:
         raise UserError(
             f"evidence.num_snippets=0: model={config.model_name} reads pairs of claim and snippet; at least 1, or "
             "evidence=none for empty ones"

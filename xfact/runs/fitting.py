@@ -54,7 +54,7 @@ def make_reader(config: Config) -> Reader:
     return Reader(config.data, config.augment, config.evidence, config.seed)
 
 
-def make_featuriser(config: Config, layout: Layout, tokeniser: Tokeniser | None = None) -> Featuriser:
+def make_featuriser(config: Config, layout: str | Layout, tokeniser: Tokeniser | None = None) -> Featuriser:
     """What makes the config's claims into what a model of this layout reads."""
     if tokeniser is None and config.uses_encoder:
         tokeniser = Tokeniser(config.encoder.name, config.model["max_length"])

@@ -13,6 +13,7 @@ from typing import Any
 from xfact.config import Config, Fact, TrainerConfig, encoder_folder
 from xfact.data import politifact
 from xfact.data.corpus import Corpus
+from xfact.data.text import layout_of
 from xfact.data.tsv import content_hash
 from xfact.runs.folder import RunFolder
 from xfact.targets import class_constant, code_version, constructor_arguments, is_own
@@ -78,8 +79,11 @@ def reads_snippets(config: Config) -> bool:
     """Whether snippets become text for this model; one of the user's may read them in a way of its own."""
     target = config.model["_target_"]
     _, default = constructor_arguments(target).get("evidence", (None, False))
-    layouts = ("claim+snippets", "pairs")
-    return not is_own(target) or class_constant(target, "layout") in layouts or config.model.get("evidence", default)
+    return (
+        not is_own(target)
+        or layout_of(class_constant(target, "layout")).reads_snippets
+        or config.model.get("evidence", default)
+    )
 
 
 def settings(parts: dict[str, Any]) -> dict[str, Any]:

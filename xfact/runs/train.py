@@ -14,6 +14,7 @@ import yaml
 
 from xfact.config import Config, Fact, encoder_folder
 from xfact.data.corpus import EMBEDDED, Corpus, FileReport
+from xfact.data.text import layout_of
 from xfact.environment import masked, put
 from xfact.errors import Failure, UserError, first_line
 from xfact.evaluation.record import SplitScore
@@ -187,7 +188,7 @@ def train_and_test(
     warn_without_effect(config)
     model = make_model(config)  # first: an encoder that cannot be had is known before tokenising
     featuriser = make_featuriser(config, model.layout)
-    result.reads_evidence = model.layout in ("claim+snippets", "pairs")
+    result.reads_evidence = layout_of(model.layout).reads_snippets
     fitted = fit(config, model, featuriser, folder, stop, loggers, note)
     data = fitted.data
     result.train, result.dev_rows = rows(data.train.report), rows(data.dev.report)
