@@ -116,7 +116,7 @@ def test_an_unknown_key_is_named_with_the_nearest(given, expected):
         ({"split": {"mine": ALPHA1 | {"evidence": "own"}}}, "split.mine.evidence=own: Input should be 'config'"),
         (
             {"provider": {"name": "bing"}},
-            "provider.name=bing: Input should be 'google', 'brave', 'serpapi', 'searxng' or",
+            "provider={'name': 'bing'}: either _target_ (the class of a search API) or folder (of documents) is needed",
         ),
         ({"retrieve": {"k": 0}}, "retrieve.k=0: Input should be greater than or equal to 1"),
         ({"passages": {"by": "luck"}}, "passages.by=luck: Input should be 'overlap' or 'encoder'"),

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, Self, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -22,6 +22,7 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 from pydantic.fields import FieldInfo
 
@@ -318,9 +319,13 @@ Builder = Annotated[VeryfitBuilder | XfactBuilder, Field(discriminator="name")]
 
 
 class ProviderConfig(Section):
-    """What gives evidence for claims (task=retrieve): a search API, or BM25 over a folder of documents."""
+    """What gives evidence for claims (task=retrieve): a search API by the class that speaks to it, or, with `folder`,
+    BM25 over its documents."""
 
-    name: Literal["google", "brave", "serpapi", "searxng", "bm25"]
+    model_config = ConfigDict(populate_by_name=True)
+
+    name: str = Field(pattern=r"^\w{1,64}$")
+    target: str | None = Field(None, alias="_target_")  # an Api of retrieval/apis.py, or one of the user's
     asked: int = Field(10, ge=1, le=200, strict=True)  # results for a claim, before any is left out
     before: Literal["none", "claim_date", "review_date"] = "none"
     language: Literal["claim", "none"] = "claim"  # the search is in the claim's language and its country
@@ -331,7 +336,13 @@ class ProviderConfig(Section):
     timeout: float = Field(30.0, gt=0)  # seconds, of a try
     failures: int = Field(10, ge=1, strict=True)  # in a row, after which nothing more is asked
     options: dict[str, str | int | float | bool] = {}  # more of the API's parameters
-    folder: PathText | None = None  # of documents, for bm25
+    folder: PathText | None = None  # of documents
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.target is None) == (self.folder is None):
+            raise ValueError("either _target_ (the class of a search API) or folder (of documents) is needed")
+        return self
 
 
 class RetrieveConfig(Section):

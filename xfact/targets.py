@@ -39,7 +39,7 @@ def load_class(target: str, base: type | tuple[type, ...], named: Collection[str
         raise DataError(f"{target}: the class cannot be had ({error})") from None
     if not (inspect.isclass(cls) and issubclass(cls, base)):
         kinds = " or ".join(one.__name__ for one in (base if isinstance(base, tuple) else (base,)))
-        raise DataError(f"{target}: not a {kinds} of the suite")
+        raise DataError(f"{target}: not derived from {kinds}")
     return cls
 
 

@@ -70,7 +70,7 @@ def test_a_table_of_json_without_end_is_an_error_of_one_line(tmp_path, name):
 def test_an_address_that_is_none_is_no_search(address):
     assert not is_search(address, FetchConfig())
     with pytest.raises(UserError, match="an address as https://host/path is needed"):
-        checked_endpoint(ProviderConfig(name="brave", url=address.removesuffix("/claims:search") + "["))
+        checked_endpoint(ProviderConfig(name="a", target="a.B", url=address.removesuffix("/claims:search") + "["))
 
 
 def test_a_broken_address_costs_its_line_alone(tmp_path):

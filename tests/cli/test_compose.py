@@ -270,10 +270,10 @@ def test_every_key_of_a_provider_is_a_field_with_the_same_default():
             provider = config(*words, *(["provider.folder=c"] if choice == "bm25" else [])).provider
             assert provider.name == choice
             assert provider == ProviderConfig(
-                name=choice, url=provider.url, folder=provider.folder, asked=provider.asked
+                name=choice, target=provider.target, url=provider.url, folder=provider.folder, asked=provider.asked
             )
             found |= set(compose_keys("provider", choice))
-    assert found == set(ProviderConfig.model_fields)
+    assert found == {field.alias or name for name, field in ProviderConfig.model_fields.items()}
 
 
 def test_the_sections_of_retrieve_are_in_its_task_with_their_defaults():

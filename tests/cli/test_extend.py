@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 from cli.conftest import ROOT, quick, run_folders, succeed
+from web.server import Answer, Request, serve
 
 MODEL = '''
 from torch import nn
@@ -65,6 +66,57 @@ def test_a_model_of_ones_own_trains_is_evaluated_and_predicts(tmp_path):
     done = quick("preset=smoke", *mine, "model.max_lenght=6", **given)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "model.max_length" in done.stderr
+
+
+API = '''
+from xfact.retrieval.apis import Api, Hit
+
+
+class Archive(Api):
+    """A newspaper archive."""
+
+    variables = ("ARCHIVE_KEY",)
+    per_page, pages = 2, 3
+
+    def parameters(self, query, page, keys):
+        return {"q": query.text, "from": str(page * self.per_page)}
+
+    def headers(self, keys):
+        return {"Authorization": f"Bearer {keys['ARCHIVE_KEY']}"}
+
+    def hits(self, answer):
+        return [Hit(one["title"], one["address"], one["lead"], one["day"]) for one in answer["articles"]]
+'''
+
+
+def test_a_search_api_of_ones_own_gives_evidence(tmp_path):
+    def answer(request: Request) -> Answer:
+        assert request.headers["Authorization"] == "Bearer word"
+        first = int(request.query["from"])
+        article = {"title": "t", "address": f"https://a.org/{first}", "lead": f"lead {first}", "day": "2001-02-03"}
+        return Answer(json.dumps({"articles": [article] if first < 4 else []}).encode())
+
+    (tmp_path / "myapi.py").write_text(API)
+    (tmp_path / "mine" / "provider").mkdir(parents=True)
+    with serve(search=answer) as site:
+        (tmp_path / "mine" / "provider" / "archive.yaml").write_text(
+            f"defaults: [_web]\n\n_target_: myapi.Archive\nname: archive\nurl: {site.address('/search')}\n"
+        )
+        words = (
+            "--config-dir",
+            "mine",
+            "task=retrieve",
+            "provider=archive",
+            "provider.per_second=1000",
+            "data.limit=2",
+        )
+        succeed(*words, "input=sample", "output=found", cwd=tmp_path, PYTHONPATH=str(tmp_path), ARCHIVE_KEY="word")
+        assert site.times("/search") == 3 * 2 * 5  # pages, claims, splits
+    rows = (tmp_path / "found" / "dev.all.tsv").read_text().split("\n")
+    header, first = (row.split("\t") for row in rows[:2])
+    values = dict(zip(header, first, strict=True))
+    assert (values["evidence_1"], values["evidence_2"], values["evidence_3"]) == ("lead 0", "lead 2", "")
+    assert values["link_2"] == "https://a.org/2"
 
 
 def test_a_finished_run_asked_for_a_users_test_set_only_scores_that(sweep, tmp_path):

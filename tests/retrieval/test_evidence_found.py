@@ -17,7 +17,7 @@ from web.server import Answer, page, serve, settings
 from xfact.config import Config, PassagesConfig, ProviderConfig, RetrieveConfig
 from xfact.data.tsv import read_tsv
 from xfact.errors import DataError, UserError
-from xfact.retrieval.apis import APIS, Hit, Query
+from xfact.retrieval.apis import Brave, Hit, Query
 from xfact.retrieval.documents import html_document, read_documents
 from xfact.retrieval.evidence import NO_DATE, NO_SITE, Evidence, Found, is_of_site
 from xfact.retrieval.folder import FolderSearch
@@ -56,7 +56,7 @@ class Given:
 
 
 def evidence(search, pages: Pages | None = None, before: str = "none", **retrieve) -> Evidence:
-    provider = ProviderConfig(name="bm25", before=before)
+    provider = ProviderConfig(name="bm25", folder="documents", before=before)
     return Evidence(search, pages, overlap, provider, RetrieveConfig(**retrieve), PassagesConfig(words=11))
 
 
@@ -149,7 +149,7 @@ def test_what_is_written_is_read_back_equal(claimant, text, snippet, link):
 
 
 def test_half_a_character_is_a_question_mark():
-    (one,) = APIS["brave"].hits(
+    (one,) = Brave().hits(
         {"web": {"results": [{"url": "http://a/\ud800", "title": "\udc00", "description": "a\ud800"}]}}
     )
     assert (one.link, one.title, one.snippet) == ("http://a/?", "?", "a?")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from web.server import Answer, Request, Site, serve
 
 from xfact.config import FetchConfig, ProviderConfig
-from xfact.errors import Failure, UserError
-from xfact.retrieval.apis import APIS, ApiError, Hit, Query
+from xfact.errors import DataError, Failure, UserError
+from xfact.retrieval.apis import ApiError, Brave, Google, Hit, Query, Searxng, SerpApi
 from xfact.retrieval.search import WebSearch, cut
 
 KEYS = {
@@ -28,6 +28,7 @@ KEYWORDS = [
 ]  # fmt: skip
 DAY = Query("a bridge", date(2020, 3, 15))
 
+APIS = {"google": Google(), "brave": Brave(), "serpapi": SerpApi(), "searxng": Searxng()}
 ANSWERS = {
     "google": {
         "kind": "customsearch#search",
@@ -170,7 +171,8 @@ def keys(monkeypatch):
 
 def provider(site: Site, name: str, **changes) -> ProviderConfig:
     quick = {"per_second": 1000.0, "tries": 1, "timeout": 2.0}
-    return ProviderConfig(name=name, url=site.address("/search"), **quick | changes)
+    target = f"xfact.retrieval.apis.{type(APIS[name]).__name__}"
+    return ProviderConfig(name=name, target=target, url=site.address("/search"), **quick | changes)
 
 
 def search(config: ProviderConfig, folder, *queries: Query) -> tuple[list[list[Hit]], WebSearch]:
@@ -331,7 +333,7 @@ def test_a_key_is_sent_to_no_other_address(tmp_path):
 def test_a_key_that_is_missing_is_named(monkeypatch, tmp_path):
     monkeypatch.delenv("GOOGLE_API_KEY")
     monkeypatch.setenv("GOOGLE_CSE_ID", "")
-    config = ProviderConfig(name="google", url="https://example.com/x")
+    config = ProviderConfig(name="google", target="xfact.retrieval.apis.Google", url="https://example.com/x")
     with pytest.raises(UserError, match="GOOGLE_API_KEY and GOOGLE_CSE_ID: not in the environment"):
         WebSearch(config, FetchConfig(), tmp_path)
 
@@ -340,8 +342,22 @@ def test_a_key_that_is_missing_is_named(monkeypatch, tmp_path):
     "url", [None, "", "localhost:8080", "ftp://x/y", "https://me:word@host/x", "http://host/x?key=1"]
 )
 def test_an_address_that_is_none_is_named(url, tmp_path):
+    config = ProviderConfig(name="searxng", target="xfact.retrieval.apis.Searxng", url=url)
     with pytest.raises(UserError, match=r"provider\.url="):
-        WebSearch(ProviderConfig(name="searxng", url=url), FetchConfig(), tmp_path)
+        WebSearch(config, FetchConfig(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("xfact.retrieval.apis.Bing", "has no class 'Bing'"),
+        ("xfact.retrieval.apis.Hit", "not derived from Api"),
+        ("nowhere.Api", "no module 'nowhere'"),
+    ],
+)
+def test_a_class_that_is_no_api_is_named(target, message, tmp_path):
+    with pytest.raises(DataError, match=message):
+        WebSearch(ProviderConfig(name="mine", target=target, url="https://example.com/x"), FetchConfig(), tmp_path)
 
 
 def test_equal_queries_at_once_are_asked_once(tmp_path):

@@ -166,9 +166,6 @@ class Searxng(Api):
         return [hit(one, "url", "content", one.get("publishedDate")) for one in objects(answer.get("results"))]
 
 
-APIS: dict[str, Api] = {"google": Google(), "brave": Brave(), "serpapi": SerpApi(), "searxng": Searxng()}
-
-
 def objects(found: Any) -> list[dict[str, Any]]:
     """The objects of a list that an API gave; ApiError if it is no list."""
     if found is None:

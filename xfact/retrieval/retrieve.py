@@ -101,7 +101,7 @@ async def find(config: Config, provider: ProviderConfig, jobs: list[Job]) -> Evi
     from xfact.retrieval.passages import overlap, scorer
 
     cache = cache_folder(config.out, "retrieve")
-    reads = provider.name == "bm25" or config.retrieve.pages
+    reads = bool(provider.folder) or config.retrieve.pages
     if config.is_given("passages") and not reads:
         warn("passages: of no effect without retrieve.pages=true")
     scores = scorer(config) if reads else overlap
@@ -109,7 +109,7 @@ async def find(config: Config, provider: ProviderConfig, jobs: list[Job]) -> Evi
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(search)
         pages = None
-        if config.retrieve.pages and provider.name != "bm25":
+        if config.retrieve.pages and not provider.folder:
             pages = await stack.enter_async_context(Pages(config.fetch, cache))
         evidence = Evidence(search, pages, scores, provider, config.retrieve, config.passages)
         workers = max(provider.concurrent, config.fetch.concurrent if pages else 1)
@@ -123,12 +123,12 @@ async def find(config: Config, provider: ProviderConfig, jobs: list[Job]) -> Evi
 
 def search_of(config: Config, provider: ProviderConfig, cache: Path) -> Any:
     """The search that a provider is."""
-    if provider.name == "bm25":
+    if provider.folder:
         from xfact.retrieval.folder import FolderSearch
 
         if config.retrieve.pages:
-            warn("retrieve.pages=true: of no effect with provider=bm25, whose documents are read whole")
-        return FolderSearch(Path(str(provider.folder)), cache, provider.asked)
+            warn("retrieve.pages=true: of no effect with provider.folder, whose documents are read whole")
+        return FolderSearch(Path(provider.folder), cache, provider.asked)
     from xfact.retrieval.search import WebSearch
 
     return WebSearch(provider, config.fetch, cache)

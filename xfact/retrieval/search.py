@@ -14,7 +14,8 @@ from urllib.parse import quote, quote_plus, urlencode, urlsplit
 from xfact.config import FetchConfig, ProviderConfig
 from xfact.errors import Failure, UserError
 from xfact.io.kept import KeptAnswers
-from xfact.retrieval.apis import APIS, Api, ApiError, Hit, Query
+from xfact.retrieval.apis import Api, ApiError, Hit, Query
+from xfact.targets import load_class
 from xfact.web.fetch import Fetcher
 from xfact.web.refused import Refused
 
@@ -40,7 +41,8 @@ class WebSearch:
     """
 
     def __init__(self, provider: ProviderConfig, fetch: FetchConfig, folder: Path) -> None:
-        self.provider, self.api = provider, APIS[provider.name]
+        target = str(provider.target)
+        self.provider, self.api = provider, load_class(target, Api, {target})()
         self.url = checked_endpoint(provider)
         self.keys = keys_of(self.api)
         if leaked := SECRETS & {name.casefold() for name in provider.options}:
