@@ -32,10 +32,11 @@ import torch
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
-from xfact.config import TINY, DataConfig, OptimConfig
+from xfact.config import DataConfig, OptimConfig
 from xfact.data.batches import Batch, ByLength, Claims, Shuffled
 from xfact.data.corpus import Corpus
 from xfact.data.tokens import CLAIMS_PER_CHUNK, TokenArrays, Tokeniser
+from xfact.encoders import TINY
 from xfact.models.attn_ea import AttnEA
 from xfact.models.claim_only import ClaimOnly
 from xfact.models.encoder import Encoder

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from xfact.config import Config, DataConfig, OptimConfig, TrainerConfig, parse, positions
+from xfact.config import Config, DataConfig, OptimConfig, TrainerConfig, parse
+from xfact.encoders import positions
 from xfact.errors import UserError
 from xfact.schema import LABELS
 from xfact.targets import constructor_arguments
@@ -201,10 +202,10 @@ def test_a_length_within_the_positions_is_accepted(length):
 
 
 @pytest.mark.parametrize(
-    ("encoder", "bound"), [("tiny", 512), ("bert-base-multilingual-cased", 512), ("jhu-clsp/mmBERT-base", 8192)]
+    ("encoder", "bound", "stated"), [("tiny", 512, None), ("tiny", 512, 9999), ("someone/of-the-hub", 8192, 8192)]
 )
-def test_a_length_beyond_the_encoders_positions_is_rejected(encoder, bound):
-    message = failure(encoder={"name": encoder}, model=CLAIM_ONLY | {"max_length": bound + 1})
+def test_a_length_beyond_the_encoders_positions_is_rejected(encoder, bound, stated):
+    message = failure(encoder={"name": encoder, "positions": stated}, model=CLAIM_ONLY | {"max_length": bound + 1})
     assert message.startswith(f"model.max_length={bound + 1}: encoder {encoder} has {bound} positions")
 
 

@@ -73,7 +73,7 @@ def test_a_class_that_nobody_named_is_not_made(stranger, tmp_path, target, base)
 def test_a_class_that_the_user_named_is_had_if_it_is_a_model(stranger):
     target = "package_of_a_test.deep.model.Mine"
     assert issubclass(load_class(target, Verifier, {target}), TextModel)
-    with pytest.raises(DataError, match="not a Verifier"):
+    with pytest.raises(DataError, match="not derived from Verifier"):
         load_class("subprocess.Popen", Verifier, {"subprocess.Popen"})
 
 

@@ -6,7 +6,6 @@ keys are held against that class's __init__, read from its source so that torch 
 
 import ast
 import difflib
-import json
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -26,6 +25,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+from xfact.encoders import check_lengths
 from xfact.environment import Expressions, put, resolved
 from xfact.errors import UserError
 from xfact.schema import LABELS, SNIPPETS, canonical_label
@@ -37,18 +37,7 @@ METADATA_FIELDS = get_args(MetadataField)
 Check = Literal["fact_check_evidence", "future_evidence", "rating_in_claim", "rating_in_snippet", "fact_check_headline"]
 OF_CLAIMS = ("rating_in_claim", "fact_check_headline")  # checks that look at the claim, not at its snippets
 
-SHORTEST = 4  # max_length: a token beside the three special ones of a pair
-
 PACKAGE = Path(__file__).parent
-TINY = PACKAGE / "models" / "tiny"
-# Usable positions of the encoders that conf/encoder names (their config.json; RoBERTa's 514 less its offset of 2).
-POSITIONS = {
-    "bert-base-multilingual-cased": 512,
-    "FacebookAI/xlm-roberta-base": 512,
-    "FacebookAI/xlm-roberta-large": 512,
-    "microsoft/mdeberta-v3-base": 512,
-    "jhu-clsp/mmBERT-base": 8192,
-}
 
 
 def _text(value: Any) -> Any:
@@ -162,6 +151,8 @@ class EncoderConfig(Section):
 
     name: PathText = "tiny"
     pooling: Literal["auto", "pooler", "cls", "mean", "tanh"] = "auto"
+    positions: Annotated[int | None, Fact.RECORDED] = Field(None, ge=1, strict=True)  # the longest sequence, if known
+    trained_on: Annotated[str | None, Fact.RECORDED] = None  # what its weights have seen
 
 
 class OptimConfig(Section):
@@ -186,6 +177,7 @@ class TrainerConfig(Section):
     devices: Annotated[int, Fact.RECORDED] = Field(1, ge=1, strict=True)  # processes on this machine, one a GPU
     nodes: Annotated[int, Fact.RECORDED] = Field(1, ge=1, strict=True)
     precision: Precision = "32-true"
+    select: str = "macro_f1"  # the metric that chooses the best epoch on dev
     # Default: the cores that this process may use.
     threads: Annotated[int | None, Fact.RECORDED] = Field(None, ge=1, strict=True)
     num_workers: Annotated[int, Fact.RECORDED] = Field(0, ge=0, strict=True)
@@ -222,7 +214,11 @@ class TensorboardConfig(Section):
 
 
 class LoggerConfig(Section):
-    """Where a run is followed, beside its folder; no part of its identity."""
+    """Where a run is followed, beside its folder; no part of its identity. Another key is a logger of Lightning's kind:
+    its class as `_target_`, and arguments for it."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, dict[str, Any]]
 
     csv: CsvConfig | None = None
     wandb: WandbConfig | None = None
@@ -424,7 +420,9 @@ class Config(Section):
     sweep: Annotated[str | None, Fact.COMMAND] = None
     a: Annotated[PathText | None, Fact.COMMAND] = None
     b: Annotated[PathText | None, Fact.COMMAND] = None
-    definition: Annotated[Literal["macro_f1", "macro_f1_gold", "macro_f1_7"], Fact.COMMAND] = "macro_f1"
+    metrics: Annotated[dict[str, dict[str, Any]], Fact.COMMAND] = {}  # beside the suite's
+    definition: Annotated[str, Fact.COMMAND] = "macro_f1"  # the metric of a report's tables
+    options: Annotated[dict[str, Any], Fact.COMMAND] = {}  # of a task of the user's
     input: Annotated[PathText | None, Fact.COMMAND] = None
     output: Annotated[PathText | None, Fact.COMMAND, Fact.WRITTEN] = None
     claim_column: Annotated[str, Fact.COMMAND] = "claim"  # the name of the claims' column in input
@@ -582,42 +580,3 @@ PATHS = paths(Config)  # dotted key -> whether it is a list of them
 def _names(section: Any) -> tuple[str, ...]:
     """What the `name` of a section may be."""
     return get_args(section.model_fields["name"].annotation)
-
-
-def encoder_folder(name: str) -> Path | None:
-    """The local folder of an encoder, or None for a hub name."""
-    if name == "tiny":
-        return TINY
-    return Path(name) if Path(name).is_dir() else None
-
-
-def positions(name: str) -> int | None:
-    """The longest sequence that an encoder takes, or None if only loading it can tell."""
-    folder = encoder_folder(name)
-    if folder is None:
-        return POSITIONS.get(name)
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(f"encoder.name={name}: no readable config.json in this folder ({error})") from None
-    return usable_positions(config)
-
-
-def usable_positions(config: dict[str, Any]) -> int | None:
-    """max_position_embeddings less RoBERTa's offset; None where the config has no bound."""
-    bound = config.get("max_position_embeddings")
-    if bound is None or config.get("position_biased_input") is False:
-        return None if bound is None else int(bound)
-    return bound - 2 if config.get("model_type") in ("roberta", "xlm-roberta", "camembert") else int(bound)
-
-
-def check_lengths(config: Config) -> None:
-    """Reject a max_length beyond the encoder's positions, or with no room beside the special tokens."""
-    length, bound = config.model.get("max_length"), positions(config.encoder.name) if config.uses_encoder else None
-    if length is not None and config.uses_encoder and length < SHORTEST:
-        # The tokenizer would not cut at all.
-        raise UserError(f"model.max_length={length}: at least {SHORTEST} (a pair of texts has three special tokens)")
-    if length is not None and bound is not None and length > bound:
-        raise UserError(
-            f"model.max_length={length}: encoder {config.encoder.name} has {bound} positions; lower model.max_length"
-        )

@@ -43,6 +43,16 @@ def load_class(target: str, base: type | tuple[type, ...], named: Collection[str
     return cls
 
 
+def load(target: str, place: str) -> Any:
+    """What `package.module.name` is, which this command itself names at `place`; UserError if it cannot be had."""
+    module, _, name = target.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
+        raise UserError(f"{place}: {target} cannot be had ({error})") from None
+    return found
+
+
 def module_file(module: str) -> Path | None:
     """The file of a module, found without importing its parents; None for a package without __init__.py."""
     path: list[str] | None = None

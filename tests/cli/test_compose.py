@@ -25,7 +25,7 @@ from xfact.config import (
     parse,
 )
 from xfact.data.corpus import Corpus
-from xfact.launch.compose import axes
+from xfact.launch.compose import axes, without_other_facts
 from xfact.runs.identity import identity, run_folder, run_hash
 
 
@@ -44,7 +44,7 @@ def compose_keys(group: str, choice: str) -> list[str]:
 
 
 def choices(group: str) -> list[str]:
-    return sorted(path.stem for path in (ROOT / "conf" / group).glob("*.yaml"))
+    return sorted(path.stem for path in (ROOT / "conf" / group).glob("[!_]*.yaml"))
 
 
 @functools.cache
@@ -258,21 +258,19 @@ def test_every_key_of_a_group_is_a_field_of_its_section():
     for group in ("data", "evidence", "encoder", "optim", "trainer", "augment", "fetch"):
         fields = set(Config.model_fields[group].annotation.model_fields)
         for choice in choices(group):
-            content = OmegaConf.load(ROOT / "conf" / group / f"{choice}.yaml")
-            assert set(content) == fields, f"{group}={choice}"
+            assert set(compose_keys(group, choice)) == fields, f"{group}={choice}"
 
 
 def test_every_key_of_a_provider_is_a_field_with_the_same_default():
     found = set()
     for choice in choices("provider"):
-        if not choice.startswith("_"):
-            words = ["task=retrieve", f"provider={choice}", "input=a", "output=b"]
-            provider = config(*words, *(["provider.folder=c"] if choice == "bm25" else [])).provider
-            assert provider.name == choice
-            assert provider == ProviderConfig(
-                name=choice, target=provider.target, url=provider.url, folder=provider.folder, asked=provider.asked
-            )
-            found |= set(compose_keys("provider", choice))
+        words = ["task=retrieve", f"provider={choice}", "input=a", "output=b"]
+        provider = config(*words, *(["provider.folder=c"] if choice == "bm25" else [])).provider
+        assert provider.name == choice
+        assert provider == ProviderConfig(
+            name=choice, target=provider.target, url=provider.url, folder=provider.folder, asked=provider.asked
+        )
+        found |= set(compose_keys("provider", choice))
     assert found == {field.alias or name for name, field in ProviderConfig.model_fields.items()}
 
 
@@ -339,4 +337,22 @@ def test_an_encoder_by_name_alone_has_the_settings_of_a_pretrained_one():
     tiny, other = config(), config("encoder.name=bert-base-multilingual-cased")
     assert (tiny.encoder.pooling, tiny.optim.lr) == ("mean", 2e-3)
     assert (other.encoder.pooling, other.optim.lr) == ("auto", 2e-5)
-    assert other.encoder == config("encoder=mbert").encoder
+    assert other.encoder.pooling == config("encoder=mbert").encoder.pooling
+
+
+@pytest.mark.parametrize(
+    ("choice", "positions"),
+    [("mbert", 512), ("xlmr_base", 512), ("xlmr_large", 512), ("mdeberta", 512), ("mmbert", 8192)],
+)
+def test_an_encoder_of_the_hub_states_its_positions_and_what_it_was_trained_on(choice, positions):
+    encoder = config(f"encoder={choice}").encoder
+    assert encoder.positions == positions
+    assert "languages" in encoder.trained_on
+
+
+def test_the_facts_of_an_encoder_are_not_anothers():
+    plain = {"encoder": {"name": "a", "pooling": "auto", "positions": 512, "trained_on": "x"}}
+    assert without_other_facts(plain, ["seed"]) == plain
+    assert without_other_facts(plain, ["encoder.name", "encoder.positions"])["encoder"] == {
+        "name": "a", "pooling": "auto", "positions": 512, "trained_on": None,
+    }  # fmt: skip

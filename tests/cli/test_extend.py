@@ -1,9 +1,12 @@
-"""What a user adds: a model and a test set of their own, by a class and a few lines of YAML."""
+"""What a user adds: a class or a function and a few lines of YAML each, in a folder of their own."""
 
 import json
 
 import pandas as pd
+import pytest
 from cli.conftest import ROOT, quick, run_folders, succeed
+from cli.offline_wandb import offline_runs
+from sklearn.metrics import matthews_corrcoef, recall_score
 from web.server import Answer, Request, serve
 
 MODEL = '''
@@ -66,6 +69,143 @@ def test_a_model_of_ones_own_trains_is_evaluated_and_predicts(tmp_path):
     done = quick("preset=smoke", *mine, "model.max_lenght=6", **given)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "model.max_length" in done.stderr
+
+
+METRIC = '''
+import numpy as np
+
+
+def mean_recall(gold, pred):
+    """Mean recall over the classes in gold.
+
+    More words.
+    """
+    return np.mean([(pred[gold == label] == label).mean() for label in np.unique(gold)])
+
+
+def broken(gold, pred):
+    return "high"
+'''
+MEAN_RECALL = "# @package metrics.mean_recall\n_target_: mymetric.mean_recall\n"
+
+
+def recall(table: pd.DataFrame) -> float:
+    return float(recall_score(table["gold"], table["pred"], labels=sorted(set(table["gold"])), average="macro"))
+
+
+def test_a_metric_of_ones_own_is_wherever_the_suites_are_and_may_select(tmp_path):
+    (tmp_path / "mymetric.py").write_text(METRIC)
+    (tmp_path / "mine" / "metric").mkdir(parents=True)
+    (tmp_path / "mine" / "metric" / "mean_recall.yaml").write_text(MEAN_RECALL)
+    given = {"cwd": tmp_path, "PYTHONPATH": str(tmp_path)}
+    words = ("--config-dir", "mine", "metric=[mean_recall,mcc]", "model=attn_ea", "preset=smoke", "data.limit=200")
+    words = (*words, "trainer.max_epochs=3", "trainer.select=mean_recall")
+    said = succeed(*words, "logger=[csv,wandb]", **given)
+    assert "mean_recall" in said.stderr
+    assert "by dev mean_recall" in said.stderr
+    (run,) = run_folders(tmp_path / "runs")
+    result = json.loads((run / "result.json").read_text())
+    for split in ("dev", "alpha1"):
+        table = pd.read_parquet(run / "predictions" / f"{split}.parquet")
+        score = result["dev"] if split == "dev" else result["splits"][split]
+        assert score["mean_recall"] == pytest.approx(recall(table))
+        assert score["mcc"] == pytest.approx(matthews_corrcoef(table["gold"], table["pred"]))
+        language, rows = next(iter(table.groupby("language")))
+        assert score["languages"][language]["mean_recall"] == pytest.approx(recall(rows))
+    dev = pd.read_csv(run / "metrics.csv")["dev/mean_recall"].dropna()
+    assert result["best"] == {"epoch": result["best"]["epoch"], "metric": "mean_recall", "score": dev.max()}
+    assert dev.iloc[result["best"]["epoch"]] == dev.max() == pytest.approx(result["dev"]["mean_recall"])
+    assert result["settings"]["trainer.select"] == "mean_recall"
+    assert offline_runs(run)[0].summary["alpha1/mean_recall"] == pytest.approx(
+        result["splits"]["alpha1"]["mean_recall"]
+    )
+    report = ("task=report", "runs=runs", "--config-dir", "mine", "metric=mean_recall")
+    assert "alpha1 mean_recall" in succeed(*report, COLUMNS="300", **given).stdout
+    page = (tmp_path / "report" / "report.html").read_text()
+    assert "mean recall over the classes in gold" in page
+    other = quick("preset=smoke", "trainer.select=mean_recal", *words[:3], **given)
+    assert "trainer.select=mean_recal: unknown; did you mean mean_recall" in other.stderr
+    assert len(other.stderr.splitlines()) == 1
+
+
+def test_a_metric_that_is_none_is_an_error_of_one_line(tmp_path):
+    (tmp_path / "mymetric.py").write_text(METRIC)
+    wrong = {"mymetric.other": "cannot be had", "nowhere.a": "cannot be had", "mymetric.broken": "no number"}
+    for target, said in wrong.items():
+        words = ("model=majority", "preset=smoke", f"+metrics.mine._target_={target}")
+        done = quick(*words, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+        assert done.returncode == 2
+        assert said in done.stderr.splitlines()[-1]
+        assert "metrics.mine" in done.stderr.splitlines()[-1]
+
+
+def test_a_logger_of_lightnings_gets_the_run(tmp_path):
+    (tmp_path / "mine" / "logger").mkdir(parents=True)
+    (tmp_path / "mine" / "logger" / "book.yaml").write_text(
+        "# @package logger.book\n_target_: pytorch_lightning.loggers.CSVLogger\nsave_dir: logbook\n"
+    )
+    succeed("preset=smoke", "--config-dir", "mine", "logger=[csv,book]", cwd=tmp_path)
+    (run,) = run_folders(tmp_path / "runs")
+    (file,) = (tmp_path / "logbook").glob("**/metrics.csv")
+    kept, own = pd.read_csv(file), pd.read_csv(run / "metrics.csv")
+    assert kept["dev/macro_f1"].dropna().iloc[0] == own["dev/macro_f1"].dropna().iloc[0]
+    score = json.loads((run / "result.json").read_text())["splits"]["alpha1"]["macro_f1"]
+    assert kept["alpha1/macro_f1"].dropna().iloc[-1] == pytest.approx(score)
+    for words, said in (
+        ("+logger.mine.x=1", "logger.mine: unknown; known: csv, wandb, tensorboard"),
+        ("+logger.mine._target_=json.JSONDecoder", "json.JSONDecoder is no Lightning logger"),
+    ):
+        done = quick("preset=smoke", "seed=2", words, cwd=tmp_path)
+        assert done.returncode == 2
+        assert said in done.stderr.splitlines()[-1]
+
+
+TASK = """
+from xfact.launch.tasks import Task
+
+
+def rows(config):
+    print("rows", config.options["rows"], config.data.source)
+
+
+def wrong(config):
+    from xfact.errors import UserError
+    raise UserError("not this one")
+
+
+CHECKED = Task("mytask:rows", "mytask:wrong")
+"""
+
+
+def test_a_task_of_ones_own_is_run_with_its_options(tmp_path):
+    (tmp_path / "mytask.py").write_text(TASK)
+    (tmp_path / "mine" / "task").mkdir(parents=True)
+    for name, entry in (("rows", "rows"), ("checked", "CHECKED")):
+        (tmp_path / "mine" / "task" / f"{name}.yaml").write_text(
+            f"# @package _global_\ntask: mytask.{entry}\noptions: {{rows: 3}}\n"
+        )
+    given = {"cwd": tmp_path, "PYTHONPATH": str(tmp_path)}
+    mine = ("--config-dir", "mine")
+    assert succeed(*mine, "task=rows", "data=claims", "options.rows=5", **given).stdout == "rows 5 claims\n"
+    assert succeed(*mine, "task=checked", **given).stdout == "rows 3 sample\n"
+    for words, said in (
+        (("-m", *mine, "task=checked", "seed=1,2"), "not this one"),  # a sweep asks the entry's check
+        ((*mine, "task=rows", "options.row=1"), "options.row: unknown"),
+        (("task=mytask.rows",), "unknown"),  # without its file nothing is imported
+    ):
+        done = quick(*words, **given)
+        assert (done.returncode, said in done.stderr.splitlines()[-1]) == (2, True), done.stderr
+
+
+def test_an_encoder_of_ones_own_states_what_it_reads(tmp_path):
+    (tmp_path / "mine" / "encoder").mkdir(parents=True)
+    facts = "defaults: [_base]\n\nname: us/ours\npooling: mean\npositions: 64\ntrained_on: laws\n"
+    (tmp_path / "mine" / "encoder" / "ours.yaml").write_text(facts)
+    done = quick("--config-dir", "mine", "encoder=ours", "model=claim_only", "model.max_length=65", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "encoder us/ours has 64 positions" in done.stderr
+    said = quick("--config-dir", "mine", "encoder=ours", "model.max_length=64", "preview=true", cwd=tmp_path)
+    assert said.returncode == 0
 
 
 API = '''

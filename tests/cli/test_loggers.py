@@ -84,7 +84,7 @@ def test_the_summary_is_result_json_and_the_best_dev_score_the_maximum(three):
             assert one.summary[f"{split}/{key}"] == pytest.approx(result["splits"][split][key], abs=1e-12)
         assert one.metrics["dev/macro_f1"].summary.max
         assert len(dev_curve(one)) == 3
-        assert one.summary["dev/macro_f1"]["max"] == max(dev_curve(one)) == result["best"]["macro_f1"]
+        assert one.summary["dev/macro_f1"]["max"] == max(dev_curve(one)) == result["best"]["score"]
         curve = pd.read_csv(folder / "metrics.csv").dropna(subset=["dev/macro_f1"])
         assert dev_curve(one) == pytest.approx(curve["dev/macro_f1"].tolist())
         assert [row["trainer/global_step"] for row in one.history if "dev/loss" in row] == curve["step"].tolist()
@@ -94,7 +94,7 @@ def test_the_config_holds_every_value_and_each_split_has_its_tables(three):
     folder = run_folders(three / "runs")[0]
     one, result = of_run(folder), record(folder)
     assert one.config["optim"]["lr"] == 2e-3
-    assert one.config["encoder"] == {"name": "tiny", "pooling": "mean"}
+    assert one.config["encoder"] == {"name": "tiny", "pooling": "mean", "positions": None, "trained_on": None}
     assert one.config["identity"] == result["identity"]
     assert one.config["split"]["alpha3"]["file"] == "zeroshot.tsv"
     for split, score in {"dev": result["dev"], **result["splits"]}.items():
@@ -192,7 +192,7 @@ def test_two_processes_of_one_run_are_one_wandb_run(tmp_path):
     (folder,) = run_folders(tmp_path / "runs")
     one, result = of_run(folder), record(folder)
     assert result["world_size"] == 2
-    assert dev_curve(one) == [result["best"]["macro_f1"]]
+    assert dev_curve(one) == [result["best"]["score"]]
     assert one.summary["alpha1/macro_f1"] == pytest.approx(result["splits"]["alpha1"]["macro_f1"], abs=1e-12)
     assert one.exit_code == 0
 
@@ -215,7 +215,7 @@ def test_a_resumed_run_is_the_same_wandb_run(tmp_path, number):
     curve = pd.read_csv(folder / "metrics.csv").dropna(subset=["dev/macro_f1"])["dev/macro_f1"].tolist()
     assert dev_curve(after) == pytest.approx(curve)
     assert len(curve) == 3
-    assert after.summary["dev/macro_f1"]["max"] == record(folder)["best"]["macro_f1"]
+    assert after.summary["dev/macro_f1"]["max"] == record(folder)["best"]["score"]
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("W&B: wandb sync ")]
     assert line.split()[3:] == [str(after.path.parent)]
     assert [value for _, value in scalars(folder, "dev/macro_f1")][:3] == pytest.approx(curve)
@@ -234,7 +234,7 @@ def test_a_resumed_run_whose_first_part_is_synchronised_adds_to_it(tmp_path):
     assert after.run.run_id == before.run.run_id
     curve = pd.read_csv(folder / "metrics.csv").dropna(subset=["dev/macro_f1"])["dev/macro_f1"].tolist()
     assert dev_curve(before) + dev_curve(after) == pytest.approx(curve)
-    assert after.summary["dev/macro_f1"]["max"] == record(folder)["best"]["macro_f1"]
+    assert after.summary["dev/macro_f1"]["max"] == record(folder)["best"]["score"]
     assert f"W&B: wandb sync {after.path.parent}" in done.stderr.splitlines()
 
 

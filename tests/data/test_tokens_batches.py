@@ -14,11 +14,12 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from torch.utils.data import DataLoader
 from transformers import AutoTokenizer, BertConfig, PreTrainedTokenizerFast
 
-from xfact.config import TINY, DataConfig
+from xfact.config import DataConfig
 from xfact.data.batches import Batch, ByLength, Claims, Shuffled, flat, shares
 from xfact.data.corpus import Corpus
 from xfact.data.text import TextOptions
 from xfact.data.tokens import CLAIMS_PER_CHUNK, TokenArrays, Tokeniser, hub_options, load_tokenizer, token_arrays
+from xfact.encoders import TINY
 from xfact.errors import UserError
 
 LONG = "La percentuale di disoccupati in Italia è cresciuta dal 2010 al 2020. " * 40

@@ -25,7 +25,7 @@ from xfact.evaluation.behaviour import (
     snippet_relevance,
     year,
 )
-from xfact.evaluation.scores import macro_f1_gold
+from xfact.evaluation.metrics import macro_f1_gold
 from xfact.schema import LABELS, Claim
 
 FALSE, MOSTLY_FALSE, PARTLY, MOSTLY_TRUE, TRUE = SCALE

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from sklearn.metrics import f1_score
 
+from xfact.evaluation.metrics import macro_f1, macro_f1_7, macro_f1_gold
 from xfact.evaluation.predictions import predictions_table
 from xfact.evaluation.record import ClassScore, GroupScore, SplitScore
-from xfact.evaluation.scores import group_score, macro_f1, macro_f1_7, macro_f1_gold, split_score
+from xfact.evaluation.scores import group_score, split_score
 from xfact.models.verifier import collected
 from xfact.schema import LABELS, Claim
 

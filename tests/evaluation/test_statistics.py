@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, t
 
 from xfact.evaluation import statistics
-from xfact.evaluation.scores import macro_f1_gold
+from xfact.evaluation.metrics import macro_f1_gold
 from xfact.evaluation.statistics import (
     class_counts,
     difference_interval,

@@ -21,11 +21,12 @@ from transformers import (
     XLMRobertaModel,
 )
 
-from xfact.config import TINY, DataConfig
+from xfact.config import DataConfig
 from xfact.data.batches import Batch, Claims, flat
 from xfact.data.corpus import Corpus
 from xfact.data.text import TextOptions
 from xfact.data.tokens import Tokeniser, token_arrays
+from xfact.encoders import TINY
 from xfact.errors import UserError
 from xfact.models.encoder import SEQUENCES_PER_GROUP, Encoder, initialised, new_encoder, saved_encoder
 

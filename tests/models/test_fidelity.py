@@ -13,12 +13,13 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader
 from transformers import AutoTokenizer, BertConfig, BertModel
 
-from xfact.config import TINY, DataConfig
+from xfact.config import DataConfig
 from xfact.data.batches import ByLength, Claims, Shuffled
 from xfact.data.corpus import Corpus
 from xfact.data.featuriser import Featuriser
 from xfact.data.text import TextOptions
 from xfact.data.tokens import Tokeniser
+from xfact.encoders import TINY
 from xfact.models.attn_ea import AttnEA
 from xfact.models.claim_only import ClaimOnly
 from xfact.models.encoder import Encoder

@@ -9,7 +9,7 @@ from xfact.config import DataConfig
 from xfact.data.corpus import Corpus
 from xfact.data.text import TextOptions
 from xfact.errors import UserError
-from xfact.evaluation.scores import macro_f1
+from xfact.evaluation.metrics import macro_f1
 from xfact.models.knn import KNN
 from xfact.schema import LABELS, Claim
 

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 from xfact.config import DataConfig
 from xfact.data.corpus import Corpus
 from xfact.data.text import TextOptions
-from xfact.evaluation.scores import macro_f1
+from xfact.evaluation.metrics import macro_f1
 from xfact.models.linear import Linear
 from xfact.schema import LABELS, Claim
 

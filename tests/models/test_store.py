@@ -16,11 +16,12 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import DebertaV2Config, DebertaV2Model
 
-from xfact.config import PACKAGE, TINY, DataConfig
+from xfact.config import PACKAGE, DataConfig
 from xfact.data.batches import ByLength
 from xfact.data.corpus import Corpus
 from xfact.data.featuriser import Featuriser
 from xfact.data.tokens import Tokeniser
+from xfact.encoders import TINY
 from xfact.errors import DataError
 from xfact.models import store
 from xfact.models.attn_ea import AttnEA

@@ -23,7 +23,7 @@ from xfact.data.modules import FitSplit, SplitData, read_split
 from xfact.data.reader import Reader
 from xfact.data.tokens import Tokeniser
 from xfact.errors import Failure
-from xfact.evaluation.scores import macro_f1
+from xfact.evaluation.metrics import macro_f1
 from xfact.models.attn_ea import AttnEA
 from xfact.models.claim_only import ClaimOnly
 from xfact.models.encoder import Encoder

@@ -39,11 +39,11 @@ ATTENTION = pd.DataFrame({"snippet": [1, 2], "rows": 9, "attention_mean": [0.7, 
 
 HISTORY = pd.DataFrame(
     {"step": [9, 19, 20, 29], "epoch": [0, 0, 0, 1], "train/loss_step": [2.0, 1.5, None, 1.0]}
-    | {"dev/macro_f1": [None, None, 0.25, None], "tested": [False, False, True, False]}
+    | {"dev": [None, None, 0.25, None], "tested": [False, False, True, False]}
 )
 
 FIGURES = {
-    "training_curves": (training_curves, {1: HISTORY, 22: HISTORY}),
+    "training_curves": (training_curves, {1: HISTORY, 22: HISTORY}, "macro_f1"),
     "confusion with links": (confusion, TABLE, lambda gold, pred: f"#claims?gold={gold}"),
     "reliability": (reliability, P, GOLD, 1.7),
     "risk_coverage": (

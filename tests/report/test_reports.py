@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from report.invented_runs import claim, made_run, table
 
-from xfact.evaluation import scores
+from xfact.evaluation import metrics
 from xfact.report import claims
 from xfact.report.behaviour import section
 from xfact.report.claims import texts_of
@@ -27,7 +27,13 @@ PRED = ["true", "false", "true", "other"] * 4
 
 def reported(folder: Path, **changes: Any) -> Path:
     """The folder of a report of the runs below a folder."""
-    options = {"runs": str(folder), "out": str(folder / "report"), "definition": "macro_f1", "sweep": None} | changes
+    options = {
+        "runs": str(folder),
+        "out": str(folder / "report"),
+        "definition": "macro_f1",
+        "metrics": {},
+        "sweep": None,
+    } | changes
     report(SimpleNamespace(**options))  # type: ignore[arg-type]
     return Path(options["out"])
 
@@ -86,7 +92,7 @@ def test_a_mean_is_that_of_the_runs_predictions_by_the_definition_in_its_header(
     for seed, predictions in enumerate(pairs, start=1):
         made_run(tmp_path, seed, {"alpha1": predictions})
     (row,) = rows_of(reported(tmp_path, definition=definition) / "tables" / "macro-f1-data-own.csv")
-    values = [100 * getattr(scores, definition)(one["gold"], one["pred"]) for one in pairs]
+    values = [100 * getattr(metrics, definition)(one["gold"], one["pred"]) for one in pairs]
     assert row[f"alpha1 {definition}"] == f"{mean(values):.1f} ({stdev(values):.1f})"
     assert row["seeds"] == "1, 2"
 
@@ -123,14 +129,14 @@ def test_a_run_stands_with_its_words_and_code(tmp_path):
 
 
 def test_families_have_a_table_and_learning_its_curves(tmp_path, capsys):
-    learnt = made_run(tmp_path, 1, {"alpha1": table(GOLD, PRED)}, best=Best(epoch=0, macro_f1=0.5))
+    learnt = made_run(tmp_path, 1, {"alpha1": table(GOLD, PRED)}, best=Best(epoch=0, score=0.5))
     history = "step,epoch,train/loss_step,dev/macro_f1\n9,0,1.5,\n19,0,1.2,\n20,0,,0.5\n"
     (learnt / "metrics.csv").write_text(history)
     made_run(tmp_path, 1, {"alpha1": table(GOLD, PRED)}, model="linear")
     out = reported(tmp_path)
     (family,) = rows_of(out / "tables" / "alpha1-by-family-of-languages-macro-f1.csv")
     assert (family["family"], family["rows"]) == ("Romance", str(len(GOLD)))
-    assert family["Claim-Only"] == f"{100 * scores.macro_f1(GOLD, PRED):.1f}"
+    assert family["Claim-Only"] == f"{100 * metrics.macro_f1(GOLD, PRED):.1f}"
     page = (out / "report.html").read_text()
     assert "Training of Claim-Only" in page
     assert "Training of Linear" not in page

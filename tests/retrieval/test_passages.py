@@ -73,8 +73,8 @@ def test_no_word_of_a_text_is_lost_and_no_passage_is_too_long(text, size):
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory):
     """An encoder of random weights with the embedded tokenizer."""
-    from xfact.config import TINY
     from xfact.data.tokens import load_tokenizer
+    from xfact.encoders import TINY
 
     folder = tmp_path_factory.mktemp("encoder")
     tokenizer = load_tokenizer(str(TINY))

@@ -11,7 +11,7 @@ import pytest
 import torch
 from cli.test_compose import config
 
-from xfact.config import TINY
+from xfact.encoders import TINY
 from xfact.models.verifier import Verifier
 from xfact.process.signals import Stop
 from xfact.runs.fitting import Fitted, fit, make_featuriser, make_model

@@ -14,8 +14,8 @@ import transformers
 from models.test_store import card
 
 import xfact
-from xfact.config import TINY
 from xfact.data.tokens import Tokeniser
+from xfact.encoders import TINY
 from xfact.errors import DataError
 from xfact.models import store
 from xfact.models.attn_ea import AttnEA

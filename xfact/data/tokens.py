@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from xfact.config import encoder_folder
 from xfact.data.text import Sequence
+from xfact.encoders import encoder_folder
 from xfact.environment import SHARED
 from xfact.errors import DataError, UserError
 from xfact.io.files import temporary

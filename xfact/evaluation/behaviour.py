@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from xfact.evaluation.scores import macro_f1_gold
+from xfact.evaluation.metrics import macro_f1_gold
 from xfact.schema import Claim
 
 SCALE = ("false", "mostly false", "partly true/misleading", "mostly true", "true")

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from xfact.config import METADATA_FIELDS
-from xfact.evaluation.scores import macro_f1
+from xfact.evaluation.metrics import macro_f1
 from xfact.schema import Claim
 
 COST = 0.3  # C of the linear SVM, as for the suite's linear model

@@ -1,4 +1,4 @@
-"""The typed scores that result.json holds; evaluation/scores.py computes them and defines each macro-F1."""
+"""The typed scores that result.json holds; evaluation/scores.py computes them, evaluation/metrics.py defines each."""
 
 from typing import Literal
 
@@ -22,7 +22,10 @@ class ClassScore(Strict):
 
 
 class GroupScore(Strict):
-    """One language, source or other subset."""
+    """One language, source or other subset; beside the suite's metrics there may be others, by name."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, float | None]
 
     rows: int
     macro_f1: float
@@ -123,3 +126,13 @@ class LmRecord(Strict):
     answers: AnswerScore | None = None
     pairs: PairScore | None = None
     probe: ProbeScore | None = None
+
+
+def on_dev(name: str) -> str:
+    """What a metric is logged as when dev is evaluated."""
+    return f"dev/{name}"
+
+
+def titled(name: str) -> str:
+    """A metric on dev as the screen and pictures name it."""
+    return "dev macro-F1" if name == "macro_f1" else f"dev {name}"

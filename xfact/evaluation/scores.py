@@ -1,62 +1,23 @@
-"""Scores from a predictions table, each with its definition in its name.
+"""Scores from a predictions table: of the whole, of each label, and of each language, source and family.
 
-macro_f1        average of F1 over the classes in gold or predictions (scikit-learn without labels=; the paper's);
-                NO_LABEL, an answer of a language model that names none, is wrong and no class of its own
-macro_f1_gold   over the classes in gold
-macro_f1_7      over all seven labels, an absent one counting 0
-macro_f1_groups mean over (language, site) groups of each group's macro_f1 (the authors' calculate_fscore.py)
+macro_f1_groups is the mean over (language, site) groups of each group's macro_f1 (the authors' calculate_fscore.py);
+the other scores are evaluation/metrics.py's.
 """
-
-from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
+from xfact.evaluation.metrics import macro_f1, scores
 from xfact.evaluation.record import ClassScore, GroupScore, SplitScore
 from xfact.schema import LABELS
 from xfact.text.languages import name_and_family
-
-Names: TypeAlias = Sequence[str] | np.ndarray | pd.Series
-
-
-NO_LABEL = ""
-
-
-def macro_f1(gold: Names, pred: Names) -> float:
-    """Mean F1 over the classes present in gold or predictions."""
-    classes = np.union1d(gold, pred)
-    return mean_f1(gold, pred, classes[classes != NO_LABEL])
-
-
-def macro_f1_gold(gold: Names, pred: Names) -> float:
-    """Mean F1 over the classes present in gold."""
-    return mean_f1(gold, pred, np.unique(gold))
-
-
-def macro_f1_7(gold: Names, pred: Names) -> float:
-    """Mean F1 over all seven labels."""
-    return mean_f1(gold, pred, LABELS)
-
-
-def mean_f1(gold: Names, pred: Names, classes: Names) -> float:
-    """scikit-learn's f1_score(average="macro", zero_division=0), which takes 10 ms for each of hundreds of groups."""
-    is_gold, is_pred = (np.asarray(names)[:, None] == np.asarray(classes) for names in (gold, pred))
-    hits, rows = 2 * (is_gold & is_pred).sum(0), is_gold.sum(0) + is_pred.sum(0)
-    return float(np.divide(hits, rows, out=np.zeros(len(rows)), where=rows > 0).mean())
 
 
 def group_score(table: pd.DataFrame) -> GroupScore:
     """Scores of the rows of a predictions table (columns gold and pred)."""
     gold, pred = table["gold"].to_numpy(str), table["pred"].to_numpy(str)
-    return GroupScore(
-        rows=len(table),
-        macro_f1=macro_f1(gold, pred),
-        macro_f1_gold=macro_f1_gold(gold, pred),
-        macro_f1_7=macro_f1_7(gold, pred) if set(gold) & set(LABELS) else None,
-        accuracy=float((gold == pred).mean()),
-    )
+    return GroupScore.model_validate({"rows": len(table)} | scores(gold, pred))
 
 
 def split_score(table: pd.DataFrame, known: list[bool] | None = None) -> SplitScore:

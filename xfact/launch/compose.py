@@ -3,6 +3,7 @@
 import copy
 import itertools
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
@@ -14,25 +15,28 @@ from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
 from xfact.config import Config, parse
 from xfact.environment import composed
-from xfact.errors import UserError
-from xfact.launch.messages import groups, offer
-from xfact.launch.tasks import TASKS
-from xfact.models.known import KNOWN
+from xfact.errors import UserError, offer
+from xfact.io.files import read_yaml
+from xfact.launch.messages import conf_folder, groups
+from xfact.launch.tasks import named
 from xfact.runs.loggers import check_loggers
-
-# What fits the embedded tiny encoder, which trains from scratch, and what the paper used for pre-trained ones.
-RECIPES: dict[str, dict[str, Any]] = {
-    "lr": {"tiny": 2e-3, "": 2e-5},
-    "max_epochs": {"tiny": 4, "": 10},
-    "pooling": {"tiny": "mean", "": "auto"},
-    "authors_batch_size": {"": 8} | {name: known.authors_batch_size for name, known in KNOWN.items()},
-}
 
 _jobs: dict[tuple[str, ...], list[tuple[Config, list[str]]]] = {}
 
 # Here, and not in `main`, so that the processes of a launcher have it too.
 OmegaConf.register_new_resolver("groups", groups, replace=True)
-OmegaConf.register_new_resolver("recipe", lambda key, name: RECIPES[key].get(name, RECIPES[key][""]), replace=True)
+OmegaConf.register_new_resolver("recipe", lambda key, name: recipe(key, name), replace=True)
+
+
+def recipe(key: str, name: str) -> Any:
+    """A value of conf/recipes.yaml for an encoder or a model."""
+    return recipes()[key].get(name, recipes()[key]["default"])
+
+
+@cache
+def recipes() -> dict[str, dict[str, Any]]:
+    """conf/recipes.yaml."""
+    return read_yaml(conf_folder() / "recipes.yaml")
 
 
 def typed(config: DictConfig) -> Config:
@@ -49,14 +53,35 @@ def typed(config: DictConfig) -> Config:
 def checked(plain: Any, overrides: list[str]) -> Config:
     """Parse a composed config; `overrides` are the command line's words."""
     given = [word.partition("=")[0].lstrip("+~").partition("@")[0] for word in overrides]
-    config = parse(plain)
-    if config.task not in TASKS:
-        raise UserError(f"task={config.task}: " + offer(config.task, TASKS))
-    if config.preview and TASKS[config.task].folder is None:
+    config = parse(without_other_facts(plain, given)).model_copy(update={"given": given})
+    folder = named(config.task).folder
+    if config.preview and folder is None:
         raise UserError(f"preview=true: of what trains, not of task={config.task}")
-    if TASKS[config.task].folder:
+    if folder:
         check_loggers(config.logger)
-    return config.model_copy(update={"given": given})
+    check_metrics(config)
+    return config
+
+
+def without_other_facts(plain: dict[str, Any], given: list[str]) -> dict[str, Any]:
+    """A composed config without the facts of the encoder whose name the user replaced."""
+    if "encoder.name" not in given:
+        return plain
+    stale = {key: None for key in ("positions", "trained_on") if f"encoder.{key}" not in given}
+    return plain | {"encoder": plain["encoder"] | stale}
+
+
+def check_metrics(config: Config) -> None:
+    """UserError for a metric that cannot be had, or for one to select or report by that there is not."""
+    places = {"trainer.select": config.trainer.select, "definition": config.definition}
+    if not config.metrics and set(places.values()) == {"macro_f1"}:
+        return  # numpy, which --help need not wait for
+    from xfact.evaluation.metrics import METRICS, use
+
+    use(config.metrics)
+    for key, name in places.items():
+        if name not in METRICS:
+            raise UserError(f"{key}={name}: {offer(name, METRICS)}")
 
 
 def jobs(config: DictConfig) -> list[tuple[Config, list[str]]]:

@@ -5,13 +5,12 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf.errors import OmegaConfBaseException
 
 from xfact.config import Config
-from xfact.errors import UserError, first_line, line
+from xfact.errors import UserError, first_line, line, offer
 from xfact.io.screen import printable
 from xfact.launch.tasks import TASKS
 
@@ -77,16 +76,6 @@ def without_value(word: str) -> str:
         return f"a choice is needed, as {word}=... ({', '.join(choices(word))})"
     near = difflib.get_close_matches(word, [*TASKS, *known_keys()], n=1)
     return "no key=value" + (f"; did you mean {'task=' if near[0] in TASKS else ''}{near[0]}?" if near else "")
-
-
-def offer(name: str, known: Any) -> str:
-    """`unknown; did you mean ...?`, or the list of what is known."""
-    near = difflib.get_close_matches(name, list(known), n=2, cutoff=0.5)
-    siblings = sorted(key for key in known if "." in name and key.startswith(f"{name.rpartition('.')[0]}."))
-    if near:
-        listed = f" ({', '.join(siblings)})" if siblings and not near[0].startswith(name[:-1]) else ""
-        return f"unknown; did you mean {' or '.join(near)}?{listed}"
-    return f"unknown; known: {', '.join(sorted(known))}"
 
 
 def known_keys() -> list[str]:

@@ -7,15 +7,18 @@ from typing import Any
 from xfact.config import Config
 from xfact.errors import UserError
 from xfact.io.files import check_writable
-from xfact.launch.tasks import TASKS, function
+from xfact.launch.tasks import function, named
 
 
 def perform(config: Config) -> dict[str, Any]:
     """Run the task of a config; the run's folder if it makes one."""
+    from xfact.evaluation.metrics import use  # numpy, which --help need not wait for
+
     if config.run is not None:
         check_run(Path(config.run))
     check_outputs(config)
-    folder = function(TASKS[config.task].run)(config)
+    use(config.metrics)
+    folder = function(named(config.task).run)(config)
     return {"folder": None if folder is None else str(folder)}
 
 
@@ -30,7 +33,7 @@ def check_run(place: Path) -> None:
 
 def check_outputs(config: Config) -> None:
     """UserError, before any work, unless what the task writes can be written."""
-    task = TASKS[config.task]
+    task = named(config.task)
     if config.output not in (None, "-"):
         place = Path(str(config.output))
         check_writable(place, task.output == "folder" or (task.output == "either" and place.suffix != ".tsv"))

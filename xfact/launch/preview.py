@@ -15,7 +15,7 @@ from xfact.config import Config
 from xfact.errors import DataError
 from xfact.io.files import read_yaml
 from xfact.io.grid import Table, rich_table, stdout_console
-from xfact.launch.tasks import TASKS, folder_of, function
+from xfact.launch.tasks import folder_of, function, named
 from xfact.process.command import bare
 from xfact.runs.folder import RunFolder, runs_below
 from xfact.runs.result import read_result
@@ -80,7 +80,7 @@ def note(config: Config, folder: Path, one: State) -> str:
     """What stands beside a run's state."""
     if config.rerun and one.name == "finished":
         return "made again, the old one kept"
-    left = TASKS[config.task].left
+    left = named(config.task).left
     return one.why or (function(left)(config, folder, one) if left else "")
 
 
@@ -89,7 +89,7 @@ def estimate(left: dict[Path, Config], at_once: int) -> str:
     if not left:
         return "nothing is left to run"
     jobs = list(left.values())
-    alike = TASKS[jobs[0].task].alike
+    alike = named(jobs[0].task).alike
     seconds = seconds_by_kind({job.out for job in jobs}, {folder.parent.name for folder in left}, alike)
     known = [mean(found) for job in jobs if (found := seconds.get(kind(to_save(job), alike)))]
     unlike = f"no finished run of the same model, encoder, data and epochs below {jobs[0].out}"

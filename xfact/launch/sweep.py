@@ -18,7 +18,7 @@ from xfact.io.files import write_text
 from xfact.io.screen import say
 from xfact.launch.compose import axes, jobs, keep_first_row
 from xfact.launch.messages import fail, one_line
-from xfact.launch.tasks import TASKS, folder_of, function
+from xfact.launch.tasks import folder_of, function, named
 from xfact.process.command import command
 from xfact.process.threads import JOBS, available_cores
 from xfact.runs.folder import RunFolder, sweep_list
@@ -43,7 +43,7 @@ class Sweep(Callback):
             folders = [folder_of(one) or number for number, one in enumerate(configs)]
             if not any(one.preview for one in configs):
                 check_all(configs)
-            if alone := [one.task for one in configs if not TASKS[one.task].sweeps]:
+            if alone := [one.task for one in configs if not named(one.task).sweeps]:
                 raise UserError(
                     f"task={alone[0]} is without -m; a sweep's own words and preview=true show how far it is"
                 )
@@ -57,7 +57,7 @@ class Sweep(Callback):
         same = [number for number, folder in enumerate(folders) if firsts[folder] != number]
         os.environ[PLAN] = json.dumps({"jobs": len(configs), "same": same})
         announce(config, configs, len(firsts), at_once)
-        if TASKS[configs[0].task].folder:
+        if named(configs[0].task).folder:
             list_runs(Path(config.hydra.sweep.dir), configs, folders)
 
 
@@ -72,7 +72,7 @@ def check_all(configs: list[Config]) -> None:
     seen = set()
     for config in configs:
         same = config.model_dump_json(exclude={"seed", "optim", "trainer", "checkpoint", "logger", "metadata", "out"})
-        if same not in seen and (check := TASKS[config.task].check):
+        if same not in seen and (check := named(config.task).check):
             function(check)(config)
             seen.add(same)
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from xfact.config import Config
+from xfact.errors import UserError, offer
+from xfact.targets import load
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,18 @@ def function(name: str) -> Callable[..., Any]:
     return getattr(import_module(module), attribute)
 
 
+def named(task: str) -> Task:
+    """The entry of a task: the suite's by its name, the user's by `package.module.name` of a function or a Task."""
+    if task in TASKS:
+        return TASKS[task]
+    module, _, name = task.rpartition(".")
+    if not module:
+        raise UserError(f"task={task}: {offer(task, TASKS)}")
+    entry = load(task, "task")
+    return entry if isinstance(entry, Task) else Task(f"{module}:{name}")
+
+
 def folder_of(config: Config) -> Path | None:
     """Where the run of a config is, or would be; None where its task makes none."""
-    name = TASKS[config.task].folder
+    name = named(config.task).folder
     return None if name is None else function(name)(config)

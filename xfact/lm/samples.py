@@ -9,7 +9,7 @@ import pandas as pd
 
 from xfact.config import LmConfig
 from xfact.errors import Failure
-from xfact.evaluation.scores import NO_LABEL
+from xfact.evaluation.metrics import NO_LABEL
 from xfact.lm.answers import cut_where, lenient, said, strict
 from xfact.lm.contamination import continuation
 from xfact.lm.datasets import choices_of, labels_of, names_of

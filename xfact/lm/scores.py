@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from xfact.data import veryfit
+from xfact.evaluation.metrics import NO_LABEL
 from xfact.evaluation.record import AnswerGroup, AnswerScore, LmRecord, PairScore, ProbeScore
-from xfact.evaluation.scores import NO_LABEL
 from xfact.evaluation.statistics import mcnemar, wilson
 from xfact.lm.contamination import continuation
 from xfact.schema import LABELS

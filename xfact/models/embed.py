@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from xfact.config import encoder_folder, positions
 from xfact.data.batches import Batch, flat
 from xfact.data.tokens import Tokeniser
+from xfact.encoders import encoder_folder, positions
 from xfact.errors import UserError
 from xfact.io.progress import tracked
 from xfact.models.encoder import Encoder, has_weights, new_encoder
@@ -57,7 +57,7 @@ class Embedder:
         return digest.hexdigest()
 
 
-def new_embedder(name: str, pooling: str = "auto") -> Embedder:
+def new_embedder(name: str, pooling: str = "auto", longest: int | None = None) -> Embedder:
     """An encoder by hub name or folder, pooled by mean or cls; UserError for one without trained weights."""
     folder = encoder_folder(name)
     if folder is not None and not has_weights(folder):
@@ -67,5 +67,5 @@ def new_embedder(name: str, pooling: str = "auto") -> Embedder:
         )
     if pooling in ("tanh", "pooler"):
         raise UserError(f"encoder.pooling={pooling}: compare by mean or cls; a pooler is trained for something else")
-    length = min(LONGEST, positions(name) or LONGEST)
+    length = min(LONGEST, positions(name, longest) or LONGEST)
     return Embedder(new_encoder(name, "mean" if pooling == "auto" else pooling, length), Tokeniser(name, length))

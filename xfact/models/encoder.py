@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoConfig, AutoModel
 
-from xfact.config import encoder_folder, usable_positions
 from xfact.data.batches import Batch
 from xfact.data.tokens import check_encoder, encoder_absent, hub_options
+from xfact.encoders import encoder_folder, usable_positions
 from xfact.errors import DataError, UserError
 from xfact.io.screen import say
 from xfact.models.packed import can_pack, packed_states

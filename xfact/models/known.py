@@ -9,7 +9,6 @@ class Known:
 
     title: str
     reads_evidence: bool = False
-    authors_batch_size: int = 8  # in the authors' commands
 
 
 KNOWN = {
@@ -18,5 +17,5 @@ KNOWN = {
     "linear": Known("Linear"),
     "claim_only": Known("Claim-Only"),
     "mean_ea": Known("Mean-EA", reads_evidence=True),
-    "attn_ea": Known("Attn-EA", reads_evidence=True, authors_batch_size=12),
+    "attn_ea": Known("Attn-EA", reads_evidence=True),
 }

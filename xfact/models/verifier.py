@@ -13,7 +13,8 @@ from xfact.config import OptimConfig
 from xfact.data.batches import Batch
 from xfact.data.text import Layout
 from xfact.errors import Failure
-from xfact.evaluation.metric import Scores
+from xfact.evaluation.counted import Scores
+from xfact.evaluation.record import on_dev
 
 EVERY_ROW = "an evaluation did not give every row once"
 
@@ -139,14 +140,14 @@ class Verifier(LightningModule):
         return batch.index.cpu().numpy(), widened(logits).cpu().numpy(), weights
 
     def on_validation_epoch_end(self) -> None:
-        """Macro-F1 (union of classes; NaN if any logit is) and loss over dev, and the training loss over its epoch."""
+        """Every metric (NaN if any logit is) and the loss over dev, and the training loss over its epoch."""
         if self.trainer.sanity_checking:
             return
         parts = self.of_ranks([self.dev_loss, self.scores.rows, *self.epoch_loss])
         loss, rows, train_loss, train_rows = (sum(part) for part in zip(*parts, strict=True))
         if rows != len(self.trainer.datamodule.dev.dataset):  # type: ignore[attr-defined]
             raise RuntimeError(EVERY_ROW)
-        figures = {"dev/loss": loss / rows, "dev/macro_f1": self.scores.compute()["macro_f1"]}
+        figures = {"dev/loss": loss / rows} | {on_dev(name): value for name, value in self.scores.compute().items()}
         self.log_dict(figures | ({"train/loss_epoch": train_loss / train_rows} if train_rows else {}))
         self.epoch_loss = [0.0, 0]
 

@@ -7,7 +7,7 @@ from statistics import mean
 
 import numpy as np
 
-from xfact.evaluation.scores import macro_f1_gold
+from xfact.evaluation.metrics import macro_f1_gold
 from xfact.evaluation.statistics import (
     Interval,
     Test,

@@ -153,28 +153,28 @@ def risk_coverage_curves(curves: Mapping[str, tuple[np.ndarray, np.ndarray]]) ->
 
 
 @svg
-def training_curves(histories: Mapping[int, pd.DataFrame]) -> Figure:
-    """By seed: training loss (mean of ten logged steps) and dev macro-F1, a star where `tested` (Run.history)."""
+def training_curves(histories: Mapping[int, pd.DataFrame], metric: str) -> Figure:
+    """By seed: training loss (mean of ten logged steps) and the metric on dev, a star where `tested` (Run.history)."""
     figure = Figure((WIDTH, 2.9))
     left, right = figure.subplots(1, 2)
     for number, (seed, history) in enumerate(histories.items()):
         colour, dashes = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
-        steps, dev = (history.dropna(subset=[column]) for column in ("train/loss_step", "dev/macro_f1"))
+        steps, dev = (history.dropna(subset=[column]) for column in ("train/loss_step", "dev"))
         smooth = steps["train/loss_step"].rolling(10, min_periods=1).mean()
         drawn = np.unique(np.linspace(0, max(0, len(steps) - 1), POINTS).round().astype(int))[: len(steps)]
         left.plot((steps["step"] + 1).iloc[drawn], smooth.iloc[drawn], color=colour, linestyle=dashes)
         right.plot(
             dev["epoch"] + 1,
-            100 * dev["dev/macro_f1"],
+            100 * dev["dev"],
             color=colour,
             linestyle=dashes,
             marker=".",
             label=f"seed {seed}",
         )
         chosen = dev[dev["tested"]]
-        right.plot(chosen["epoch"] + 1, 100 * chosen["dev/macro_f1"], "*", color=colour, markersize=11)
+        right.plot(chosen["epoch"] + 1, 100 * chosen["dev"], "*", color=colour, markersize=11)
     left.set(xlabel="optimiser step", ylabel="training loss: cross-entropy, nats")
-    right.set(xlabel="epoch", ylabel="dev macro_f1 x 100")
+    right.set(xlabel="epoch", ylabel=f"dev {metric} x 100")
     right.xaxis.set_major_locator(MaxNLocator(integer=True))
     figure.legend(loc="outside upper center", ncols=6)
     return figure

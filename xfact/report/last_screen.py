@@ -6,7 +6,7 @@ from statistics import mean
 
 from rich.console import Console
 
-from xfact.evaluation.record import SplitScore
+from xfact.evaluation.record import SplitScore, titled
 from xfact.io.grid import Table, rich_table
 from xfact.io.screen import console, say, warn_once
 from xfact.lm.tables import print_lm, print_lm_table
@@ -28,7 +28,7 @@ def print_run(folder: Path) -> None:
     say("")
     print_scores(result.splits, result.dev)
     if result.best is not None:
-        say(f"best epoch {result.best.epoch + 1} of {result.epochs} by dev macro-F1")
+        say(f"best epoch {result.best.epoch + 1} of {result.epochs} by {titled(result.best.metric)}")
     say(f"{result.seconds:.1f} s, {result.threads} threads, data {result.data}\n{RunFolder(folder).contents()}")
     for caveat in result.caveats:
         warn_once(caveat)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from statistics import mean
-from typing import Literal
 
+from xfact.evaluation.metrics import definition as definition_of
 from xfact.evaluation.record import GroupScore, SplitScore
 from xfact.io.grid import Cell, Table
 from xfact.report.published import (
@@ -23,17 +23,11 @@ from xfact.runs.tables import listed, shown, spread
 from xfact.schema import OFFICIAL_ROWS
 from xfact.text.languages import name_and_family
 
-Definition = Literal["macro_f1", "macro_f1_gold", "macro_f1_7"]
-DEFINITIONS: dict[str, str] = {
-    "macro_f1": "mean F1 over the classes in gold or predictions, the paper's",
-    "macro_f1_gold": "mean F1 over the classes in gold",
-    "macro_f1_7": "mean F1 over all seven labels",
-}
 TRAIN, DEV = "train.all.tsv", "dev.all.tsv"
 SPREAD = "mean (sample sd, n - 1) over seeds, x 100"
 
 
-def score_tables(block: Block | None, definition: Definition) -> list[Table]:
+def score_tables(block: Block | None, definition: str) -> list[Table]:
     """Tables 3 and 4 with the runs that are the paper's, and one of all others; without runs the published alone."""
     if block is None:
         return [score_table(3, [], list(SPLITS), None), score_table(4, [], list(SPLITS), None)]
@@ -49,7 +43,7 @@ def score_tables(block: Block | None, definition: Definition) -> list[Table]:
 
 
 def score_table(
-    number: int, rows: Sequence[Row], splits: Sequence[str], definition: Definition | None, data: str = ""
+    number: int, rows: Sequence[Row], splits: Sequence[str], definition: str | None, data: str = ""
 ) -> Table:
     """One of them: the paper's rows, each with the runs that are like it."""
     pairs: list[tuple[Published, Row | None]] = []
@@ -70,10 +64,10 @@ def score_table(
 
 def told(definition: str) -> str:
     """What a column's figures are."""
-    return f"{definition}: {DEFINITIONS[definition]}; {SPREAD}."
+    return f"{definition}: {definition_of(definition)}; {SPREAD}."
 
 
-def score_row(paper: Published, row: Row | None, splits: Sequence[str], definition: Definition | None) -> list[Cell]:
+def score_row(paper: Published, row: Row | None, splits: Sequence[str], definition: str | None) -> list[Cell]:
     """Name, seeds, and for each split ours, the paper's and the difference of the means."""
     cells: list[Cell] = [row.label if row else paper.name, listed(row.seeds) if row else None]
     for split in splits:
@@ -85,7 +79,7 @@ def score_row(paper: Published, row: Row | None, splits: Sequence[str], definiti
     return cells
 
 
-def other_table(rows: Sequence[Row], splits: Sequence[str], definition: Definition, data: str) -> Table:
+def other_table(rows: Sequence[Row], splits: Sequence[str], definition: str, data: str) -> Table:
     """The runs that are not the paper's: what all of them that train have otherwise is in the title."""
     trained = [words(row) for row in rows if row.first.encoder] or [words(row) for row in rows]
     said = data.split(", ")
@@ -159,7 +153,7 @@ def hours(paper: Published | None) -> str | None:
     return None if paper is None or paper.hours is None else f"{paper.hours:.1f}"
 
 
-def language_table(block: Block, split: str, definition: Definition) -> Table:
+def language_table(block: Block, split: str, definition: str) -> Table:
     """Table 6: each language of a split and, where it has several, its sources."""
     by_language = subsets(block, split, lambda score: score.languages)
     by_site = subsets(block, split, lambda score: score.sites)
@@ -174,18 +168,18 @@ def language_table(block: Block, split: str, definition: Definition) -> Table:
             cells = [spread([getattr(one, definition) for one in each]) for each in scores]
             rows.append([f"{name} ({language})" if name else language, source, family, some[0].rows, *cells])
     header = ["language", "source", "family", "rows", *(row.label for row in block.rows)]
-    note = f"{definition} of the rows of each subset: {DEFINITIONS[definition]}, in that subset; {SPREAD}."
+    note = f"{definition} of the rows of each subset: {definition_of(definition)}, in that subset; {SPREAD}."
     return Table(f"Table 6: {split} by language and source, {definition}", header, rows, texts=3, note=note)
 
 
-def family_table(block: Block, split: str, definition: Definition) -> Table:
+def family_table(block: Block, split: str, definition: str) -> Table:
     """Scores of each family of languages of a split, the families of the paper's Table 6."""
     rows: list[list[Cell]] = []
     for family, scores in subsets(block, split, lambda score: score.families).items():
         some = next(one for one in scores if one)
         rows.append([family, some[0].rows, *(spread([getattr(one, definition) for one in each]) for each in scores)])
     header = ["family", "rows", *(row.label for row in block.rows)]
-    note = f"{definition} of the rows of each family: {DEFINITIONS[definition]}, in that family; {SPREAD}."
+    note = f"{definition} of the rows of each family: {definition_of(definition)}, in that family; {SPREAD}."
     return Table(f"{split} by family of languages, {definition}", header, rows, note=note)
 
 

@@ -16,7 +16,7 @@ from xfact.report.chance import interval_table, sample, test_table
 from xfact.report.claims import Texts, texts_of
 from xfact.report.figures import training_curves
 from xfact.report.page import Browser, Figure, Page, Section, page_html
-from xfact.report.paper import Definition, class_table, family_table, language_table, score_tables, some_run, time_table
+from xfact.report.paper import class_table, family_table, language_table, score_tables, some_run, time_table
 from xfact.report.runs import Block, Row, blocks_of, finished
 from xfact.runs.folder import RunFolder
 from xfact.schema import LABELS, Claim
@@ -41,7 +41,8 @@ def report(config: Config) -> None:
     for note in notes:
         warn(note)
     for number, block in enumerate(blocks, start=1):
-        tables = score_tables(block, config.definition)
+        shown = dict.fromkeys([config.definition, *config.metrics])
+        tables = [table for metric in shown for table in score_tables(block, metric)]
         show(tables)
         caveats = block.rows[0].first.caveats
         for caveat in caveats:
@@ -59,7 +60,7 @@ def report(config: Config) -> None:
     out.close()
 
 
-def sections(block: Block, definition: Definition, texts: Mapping[str, Texts | None]) -> list[Section]:
+def sections(block: Block, definition: str, texts: Mapping[str, Texts | None]) -> list[Section]:
     """What a report of runs on one version of the data says beyond their scores."""
     samples = [sample(block.rows, split, found.claims if found else None) for split, found in texts.items()]
     chance = [table for one in samples for table in (interval_table(one), test_table(one))]
@@ -84,9 +85,10 @@ def sections(block: Block, definition: Definition, texts: Mapping[str, Texts | N
 def training(block: Block) -> list[Section]:
     """How each row's runs learnt, a line a seed; nothing of runs that do not learn by epochs."""
     figures = [
-        Figure(f"Training of {row.label}", training_curves(histories))
+        Figure(f"Training of {row.label}", training_curves(histories, row.first.best.metric))
         for row in block.rows
         if (histories := {run.result.seed: history for run in row.runs if (history := run.history()) is not None})
+        and row.first.best is not None
     ]
     text = (
         "From metrics.csv of each run. A star is the epoch that was tested: the best on dev, a tie going to the later."

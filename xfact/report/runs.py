@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xfact.errors import DataError, UserError, first_line
-from xfact.evaluation.record import LmRecord, SplitScore
+from xfact.evaluation.record import LmRecord, SplitScore, on_dev
 from xfact.io.screen import warn_once
 from xfact.models.known import KNOWN
 from xfact.runs.folder import RunFolder, runs_below, runs_of_sweep
@@ -64,19 +64,20 @@ class Run:
         return table
 
     def history(self) -> "pd.DataFrame | None":
-        """metrics.csv with the column `tested`, true at the epoch that was; None for a model without epochs, and, with
-        a line, for a file that cannot be read."""
+        """metrics.csv with the metric that selected as `dev`, and `tested`, true at the epoch that was; None for a
+        model without epochs, and, with a line, for a file that cannot be read."""
         import pandas as pd
 
         file, best = RunFolder(self.folder).metrics, self.result.best
         if best is None or self.result.steps == 0:
             return None
         try:
-            history = pd.read_csv(file, usecols=["step", "epoch", "dev/macro_f1", "train/loss_step"])
+            history = pd.read_csv(file, usecols=["step", "epoch", on_dev(best.metric), "train/loss_step"])
         except (OSError, ValueError) as error:
             warn_once(f"left out of the curves: {file} ({first_line(error)})")
             return None
-        return history.assign(tested=history["dev/macro_f1"].notna() & (history["epoch"] == best.epoch))
+        history = history.rename(columns={on_dev(best.metric): "dev"})
+        return history.assign(tested=history["dev"].notna() & (history["epoch"] == best.epoch))
 
     def said(self, split: str) -> SplitScore | None:
         """What result.json says of dev or a test set."""
@@ -102,13 +103,15 @@ class Run:
 
     def differences(self) -> list[str]:
         """A line for each score that result.json has otherwise than the predictions give it."""
+        from xfact.evaluation.metrics import OWN
+
         found, file = [], RunFolder(self.folder).result
         if self.result.lm is not None and self.asked != self.result.lm:
             found.append(f"{file}: what it says of the answers is not what its predictions give, which "
                          "count here")  # fmt: skip
         for split in (["dev"] if self.result.dev else []) + list(self.result.splits):
             said, own = self.said(split), self.score(split)
-            for name in ("macro_f1", "macro_f1_gold", "macro_f1_7", "accuracy", "macro_f1_groups"):
+            for name in (*OWN, "macro_f1_groups"):
                 ours, theirs = getattr(own, name), getattr(said, name)
                 if ours is not theirs and (None in (ours, theirs) or abs(ours - theirs) > ROUNDING):
                     there, here = ("none" if one is None else f"{100 * one:.2f}" for one in (theirs, ours))

@@ -73,7 +73,7 @@ def scorer(config: Config) -> Scores:
         return overlap
     from xfact.models.embed import new_embedder
 
-    embedder = new_embedder(config.encoder.name, config.encoder.pooling)
+    embedder = new_embedder(config.encoder.name, config.encoder.pooling, config.encoder.positions)
 
     def cosine(claim: str, passages: Sequence[str]) -> np.ndarray:
         vectors = embedder([claim, *passages])

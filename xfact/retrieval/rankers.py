@@ -55,7 +55,7 @@ def loaded(config: Config) -> "Embedder":
 
     prepare(config.seed, config.trainer.threads)
     if not config.run:
-        return new_embedder(config.encoder.name, config.encoder.pooling)
+        return new_embedder(config.encoder.name, config.encoder.pooling, config.encoder.positions)
     place = RunFolder(Path(config.run)).model
     card = store.read_card(place)
     tokeniser = store.tokeniser(place, card)

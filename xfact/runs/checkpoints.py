@@ -14,6 +14,7 @@ from pytorch_lightning.callbacks import Callback
 
 from xfact.config import CheckpointConfig
 from xfact.errors import Failure
+from xfact.evaluation.record import on_dev, titled
 from xfact.io.files import temporary
 from xfact.process.signals import Interrupted, Stop
 from xfact.runs.result import Best
@@ -23,14 +24,17 @@ KEPT = 2  # resume checkpoints: the newest may be torn
 
 
 class Checkpoints(Callback):
-    """Writes `resume-<step>.ckpt` and, for the epoch with the best dev macro-F1, `best-<epoch>.pt`.
+    """Writes `resume-<step>.ckpt` and, for the epoch that is the best on dev by the metric `select`,
+    `best-<epoch>.pt`.
 
     A tie goes to the later epoch, NaN never wins. Nothing is written between an epoch's last batch and the end of its
     dev evaluation: resuming there would skip the evaluation.
     """
 
-    def __init__(self, folder: Path, checkpoint: CheckpointConfig, stop: Stop, note: Callable[[], None]) -> None:
-        self.folder, self.checkpoint, self.stop = folder, checkpoint, stop
+    def __init__(
+        self, folder: Path, checkpoint: CheckpointConfig, select: str, stop: Stop, note: Callable[[], None]
+    ) -> None:
+        self.folder, self.checkpoint, self.select, self.stop = folder, checkpoint, select, stop
         self.note = note  # called beside each resume checkpoint
         self.score, self.epoch, self.file = -math.inf, -1, ""
         self.start, self.before = time.perf_counter(), 0.0
@@ -43,7 +47,7 @@ class Checkpoints(Callback):
     @property
     def best(self) -> Best:
         """The best epoch so far."""
-        return Best(epoch=self.epoch, macro_f1=self.score)
+        return Best(epoch=self.epoch, metric=self.select, score=self.score)
 
     def state_dict(self) -> dict[str, Any]:
         """Travels in the resume checkpoint."""
@@ -70,7 +74,7 @@ class Checkpoints(Callback):
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Keep the weights of a best epoch."""
-        score = float(trainer.callback_metrics["dev/macro_f1"])
+        score = float(trainer.callback_metrics[on_dev(self.select)])
         if score >= self.score:
             self.score, self.epoch, self.file = score, trainer.current_epoch, f"best-{trainer.current_epoch}.pt"
             if trainer.is_global_zero:
@@ -112,7 +116,7 @@ class Checkpoints(Callback):
     def best_weights(self) -> dict[str, torch.Tensor]:
         """The weights of the best epoch."""
         if not self.file:
-            raise Failure("dev macro-F1 was not a number after any epoch: no epoch can be selected")
+            raise Failure(f"{titled(self.select)} was not a number after any epoch: no epoch can be selected")
         return torch.load(self.folder / self.file, weights_only=True)
 
 

@@ -2,12 +2,14 @@
 
 import pandas as pd
 
+from xfact.evaluation.record import on_dev, titled
 from xfact.io.files import temporary
 from xfact.runs.folder import RunFolder
+from xfact.runs.result import Best
 
 
-def draw_curves(folder: RunFolder, best_epoch: int) -> None:
-    """`curves.png`: training and dev loss by step, dev macro-F1 by epoch with the tested epoch marked."""
+def draw_curves(folder: RunFolder, best: Best) -> None:
+    """`curves.png`: training and dev loss by step, the score on dev by epoch with the tested epoch marked."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -15,7 +17,8 @@ def draw_curves(folder: RunFolder, best_epoch: int) -> None:
     from matplotlib.ticker import MaxNLocator
 
     metrics = pd.read_csv(folder.metrics)
-    dev = metrics.dropna(subset=["dev/macro_f1"])
+    selected = on_dev(best.metric)
+    dev = metrics.dropna(subset=[selected])
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     if "train/loss_step" in metrics:
         steps = metrics.dropna(subset=["train/loss_step"])
@@ -26,10 +29,10 @@ def draw_curves(folder: RunFolder, best_epoch: int) -> None:
     left.set(xlabel="optimiser step", ylabel="cross-entropy")
     left.legend(frameon=False, fontsize="small")
     epochs = dev["epoch"].astype(int) + 1
-    right.plot(epochs, 100 * dev["dev/macro_f1"], "o-", color="tab:orange")
-    chosen = dev[dev["epoch"] == best_epoch]
-    right.plot(chosen["epoch"] + 1, 100 * chosen["dev/macro_f1"], "*", color="black", markersize=12, label="tested")
-    right.set(xlabel="epoch", ylabel="dev macro-F1 x 100")
+    right.plot(epochs, 100 * dev[selected], "o-", color="tab:orange")
+    chosen = dev[dev["epoch"] == best.epoch]
+    right.plot(chosen["epoch"] + 1, 100 * chosen[selected], "*", color="black", markersize=12, label="tested")
+    right.set(xlabel="epoch", ylabel=f"{titled(best.metric)} x 100")
     right.xaxis.set_major_locator(MaxNLocator(integer=True))
     right.legend(frameon=False, fontsize="small")
     for axis in (left, right):

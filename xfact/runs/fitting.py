@@ -112,7 +112,7 @@ def fit(
         seed=config.seed,
     )
     data.prepare_data()  # before a signal waits for an optimiser step
-    checkpoints = Checkpoints(RunFolder(folder).checkpoints, config.checkpoint, stop, note)
+    checkpoints = Checkpoints(RunFolder(folder).checkpoints, config.checkpoint, config.trainer.select, stop, note)
     resume = newest(checkpoints.folder) if config.uses_optim else None
     step = 0 if resume is None else step_of(resume)
     if resume is not None:

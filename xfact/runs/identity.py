@@ -10,11 +10,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from xfact.config import Config, Fact, TrainerConfig, encoder_folder
+from xfact.config import Config, EncoderConfig, Fact, TrainerConfig
 from xfact.data import politifact
 from xfact.data.corpus import Corpus
 from xfact.data.text import layout_of
 from xfact.data.tsv import content_hash
+from xfact.encoders import encoder_folder
 from xfact.runs.folder import RunFolder
 from xfact.targets import class_constant, code_version, constructor_arguments, is_own
 
@@ -51,12 +52,14 @@ def identity(config: Config, corpus: Corpus) -> dict[str, Any]:
         parts["augment"] = {"name": config.augment.name, "version": politifact.version(config.augment)}
     if config.uses_encoder:
         name = {"name": encoder_version(config.encoder.name), "pooling": config.encoder.pooling}
-        parts["encoder"] = part("encoder") | name
+        parts["encoder"] = part("encoder", *EncoderConfig.keys(Fact.RECORDED)) | name
     if config.uses_optim:
         parts["optim"] = part("optim")
         size = config.trainer.devices * config.trainer.nodes
         parts |= {"world_size": size} if size > 1 else {}
         parts["trainer"] = part("trainer", *TrainerConfig.keys(Fact.RECORDED))
+        if config.trainer.select in config.metrics:
+            parts["select"] = function_identity(config.metrics[config.trainer.select])
     return parts
 
 
@@ -100,6 +103,11 @@ def class_identity(section: dict[str, Any]) -> dict[str, Any]:
     known = constructor_arguments(target)
     changed = {k: v for k, v in section.items() if k in known and (known[k][1] is ... or known[k][1] != v)}
     return {"_target_": target} | ({} if is_own(target) else {"code": code_version(target)}) | changed
+
+
+def function_identity(section: dict[str, Any]) -> dict[str, Any]:
+    """A metric of the user's, by its sources, and its arguments."""
+    return {"code": code_version(section["_target_"])} | section
 
 
 def encoder_version(name: str) -> str:

@@ -20,6 +20,7 @@ from pytorch_lightning.strategies import DDPStrategy
 
 from xfact.config import OptimConfig, TrainerConfig
 from xfact.data.batches import parts_of
+from xfact.evaluation.record import on_dev, titled
 from xfact.io.progress import bars
 from xfact.io.screen import console, say
 from xfact.process.threads import jobs_at_once, use_threads
@@ -48,7 +49,7 @@ def make_trainer(trainer: TrainerConfig, optim: OptimConfig | None = None, **ext
     """A trainer of the config; without `optim` it only evaluates."""
     callbacks = extra.pop("callbacks", [])
     shows_bar = trainer.progress and console.is_terminal and jobs_at_once() == 1
-    callbacks = [*callbacks, Bar() if shows_bar else Lines()]
+    callbacks = [*callbacks, Bar(trainer.select) if shows_bar else Lines(trainer.select)]
     if optim is not None:
         extra |= {
             "gradient_clip_val": optim.clip_norm,
@@ -109,20 +110,23 @@ def device_name(trainer: pl.Trainer) -> str:
 class Lines(Callback):
     """A line after each epoch, where no bar is shown."""
 
+    def __init__(self, select: str) -> None:
+        self.select = select
+
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Epoch, dev score and last loss."""
         figures = trainer.callback_metrics
-        score = float(figures["dev/macro_f1"])
+        score = f"{titled(self.select)} {100 * float(figures[on_dev(self.select)]):.1f}"
         loss = float(figures.get("train/loss_step", math.nan))
         last = "" if math.isnan(loss) else f", last loss {loss:.3f}"
-        say(f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}: dev macro-F1 {100 * score:.1f}{last}")
+        say(f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}: {score}{last}")
 
 
 class Bar(Callback):
     """A bar for the whole training, with the epoch, the last loss and dev score, rate and time left; one a test."""
 
-    def __init__(self) -> None:
-        self.progress = bars()
+    def __init__(self, select: str) -> None:
+        self.select, self.progress = select, bars()
         self.task: Any = None
 
     def begin(self, description: str, total: float) -> None:
@@ -143,7 +147,7 @@ class Bar(Callback):
 
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
         """One batch more."""
-        shown = {key: trainer.callback_metrics.get(key) for key in ("train/loss_step", "dev/macro_f1")}
+        shown = {key: trainer.callback_metrics.get(key) for key in ("train/loss_step", on_dev(self.select))}
         figures = "".join(f", {key} {value:.3f}" for key, value in shown.items() if value is not None)
         description = f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}{figures}"
         self.progress.update(self.task, advance=1, description=description)

@@ -6,7 +6,7 @@ import os
 import secrets
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -15,15 +15,15 @@ from typing import Any, Literal
 from xfact.config import Config, LoggerConfig, WandbConfig
 from xfact.environment import put
 from xfact.errors import UserError, first_line
-from xfact.evaluation.record import SplitScore
+from xfact.evaluation.record import SplitScore, on_dev
 from xfact.io.files import write_text
 from xfact.io.screen import say, warn
 from xfact.runs.devices import rank
 from xfact.runs.folder import RunFolder
 from xfact.runs.result import Result
+from xfact.targets import load
 
 SWEEP = "XFACT_SWEEP"  # the name that all jobs of one -m command share, and the folder of its own files
-FIGURES = ("macro_f1", "macro_f1_gold", "macro_f1_7", "accuracy")
 NAME = 128  # characters that W&B keeps of a name
 WAIT = {"init_timeout": 30, "finish_timeout": 300}  # seconds, for a network that does not answer
 
@@ -37,13 +37,37 @@ def check_loggers(logger: LoggerConfig) -> None:
     """Raise UserError if what a logger needs is not installed."""
     if logger.tensorboard is not None and importlib.util.find_spec("tensorboard") is None:
         raise UserError("logger=tensorboard: TensorBoard is not installed; pip install 'xfact[tensorboard]'")
+    for name, section in others(logger).items():
+        if not isinstance(section.get("_target_"), str):
+            raise UserError(f"logger.{name}: unknown; known: csv, wandb, tensorboard, or what has a _target_")
+
+
+def others(logger: LoggerConfig) -> dict[str, dict[str, Any]]:
+    """The loggers that a config names by their classes."""
+    return logger.__pydantic_extra__ or {}
+
+
+def made(name: str, section: dict[str, Any]) -> Any:
+    """A logger of Lightning's kind; UserError if it cannot be had."""
+    from pytorch_lightning.loggers import Logger
+
+    cls = load(section["_target_"], f"logger.{name}")
+    try:
+        logger = cls(**{key: value for key, value in section.items() if key != "_target_"})
+    except Exception as error:
+        raise UserError(f"logger.{name}: {first_line(error)}") from error
+    if not isinstance(logger, Logger):
+        raise UserError(f"logger.{name}: {section['_target_']} is no Lightning logger")
+    return logger
 
 
 class Loggers:
     """The loggers of one run, in its first process; no loggers in the others."""
 
-    def __init__(self, folder: Path, wandb: "WandbRun | None", tensorboard: bool) -> None:
-        self.folder, self.wandb, self.tensorboard = folder, wandb, tensorboard
+    def __init__(
+        self, folder: Path, wandb: "WandbRun | None" = None, tensorboard: bool = False, others: Sequence[Any] = ()
+    ) -> None:
+        self.folder, self.wandb, self.tensorboard, self.others = folder, wandb, tensorboard, others
         self.board: Any = None
 
     def lightning(self, rows: Iterable[dict[str, Any]] = ()) -> list[Any]:
@@ -51,11 +75,11 @@ class Loggers:
         files lack what was in memory."""
         from pytorch_lightning.loggers import TensorBoardLogger, WandbLogger
 
-        found: list[Any] = []
+        found: list[Any] = [*self.others]
         behind: list[Any] = []
         if self.wandb is not None:
             found.append(WandbLogger(experiment=self.wandb.run))
-            behind += found if self.wandb.begins_anew() else []
+            behind += found[-1:] if self.wandb.begins_anew() else []
         if self.tensorboard:
             shutil.rmtree(RunFolder(self.folder).tensorboard, ignore_errors=True)
             self.board = TensorBoardLogger(self.folder, name="tensorboard", version="", default_hp_metric=False)
@@ -71,25 +95,29 @@ class Loggers:
         """The scores of a run that is done; `figures` are those that were counted while it was tested."""
         scores = ({"dev": result.dev} if result.dev else {}) | result.splits
         named = flat(figures or {split: dict(score) for split, score in scores.items()})
-        best = result.best or result.dev  # a language model has neither
+        best = None if result.best is None else {on_dev(result.best.metric): {"max": result.best.score}}
         if self.wandb is not None:
             with harmless():
-                self.wandb.scores(scores, named, None if best is None else best.macro_f1)
+                self.wandb.scores(scores, named, best)
         if self.tensorboard:
             if self.board is None:  # a model without epochs
                 self.lightning()
             for name, value in named.items():
                 self.board.experiment.add_scalar(name, value, result.steps or 0)
             self.board.experiment.close()
+        for logger in self.others:
+            logger.log_metrics(named, result.steps or 0)
+            logger.finalize("success")
 
 
 @contextmanager
 def opened(config: Config, folder: Path, digest: str) -> Iterator[Loggers]:
     """The loggers of a run while it lasts; a run that does not end well is marked failed."""
     asked = config.logger
-    if rank() or (asked.wandb is None and asked.tensorboard is None):
-        yield Loggers(folder, None, False)
+    if rank():
+        yield Loggers(folder)
         return
+    more = [made(name, section) for name, section in others(asked).items()]
     with own_folders(folder):
         wandb = None
         if asked.wandb is not None:
@@ -97,7 +125,7 @@ def opened(config: Config, folder: Path, digest: str) -> Iterator[Loggers]:
                 wandb = WandbRun(config, asked.wandb, folder, digest)
         code = 1
         try:
-            yield Loggers(folder, wandb, asked.tensorboard is not None)
+            yield Loggers(folder, wandb, asked.tensorboard is not None, more)
             code = 0
         finally:
             if wandb is not None:
@@ -147,7 +175,8 @@ class WandbRun:
         self.run = self.begin(asked.mode)
         self.run.define_metric("trainer/global_step")
         self.run.define_metric("*", step_metric="trainer/global_step", step_sync=True)
-        self.run.define_metric("dev/macro_f1", step_metric="trainer/global_step", step_sync=True, summary="max")
+        select = on_dev(config.trainer.select)
+        self.run.define_metric(select, step_metric="trainer/global_step", step_sync=True, summary="max")
 
     def begin(self, mode: Literal["offline", "online"]) -> Any:
         """wandb's run; an offline one, with a line, if online has no key or no network."""
@@ -183,17 +212,19 @@ class WandbRun:
             shutil.rmtree(attempt, ignore_errors=True)
         return True
 
-    def scores(self, scores: dict[str, SplitScore], figures: dict[str, float], best: float | None) -> None:
+    def scores(self, scores: dict[str, SplitScore], figures: dict[str, float], best: dict[str, Any] | None) -> None:
         """Figures as summary; each split's languages, sources, families and confusion matrix as tables."""
         import wandb
 
+        from xfact.evaluation.metrics import METRICS
+
         # The best epoch's, whatever part of training this attempt has seen.
-        self.run.summary.update(figures | ({} if best is None else {"dev/macro_f1": {"max": best}}))
+        self.run.summary.update(figures | (best or {}))
         for split, score in scores.items():
             subsets = {"language": score.languages, "source": score.sites, "family": score.families}
             for (what, subset), tables in zip(subsets.items(), ("languages", "sources", "families"), strict=True):
-                rows = [[name, one.rows, *(getattr(one, key) for key in FIGURES)] for name, one in subset.items()]
-                self.run.log({f"{split}/{tables}": wandb.Table(columns=[what, "rows", *FIGURES], data=rows)})
+                rows = [[name, one.rows, *(getattr(one, key) for key in METRICS)] for name, one in subset.items()]
+                self.run.log({f"{split}/{tables}": wandb.Table(columns=[what, "rows", *METRICS], data=rows)})
             self.run.log({f"{split}/confusion": confusion_chart(f"{split}: gold and predicted", score)})
         if self.artifact:
             predictions = wandb.Artifact(f"predictions-{self.about['id']}", type="predictions")
@@ -233,7 +264,9 @@ def confusion_chart(title: str, score: SplitScore) -> Any:
 
 def flat(figures: dict[str, dict[str, Any]]) -> dict[str, float]:
     """`<split>/<figure>` of each split's figures that there are."""
-    found = {f"{split}/{key}": one[key] for split, one in figures.items() for key in FIGURES}
+    from xfact.evaluation.metrics import METRICS
+
+    found = {f"{split}/{key}": one[key] for split, one in figures.items() for key in METRICS}
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -45,7 +45,7 @@ class MetricsFile(Logger):
     def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
         """One row; `step` counts from 0. The file is written after each dev evaluation and with each checkpoint."""
         self.rows.append({"step": step, **metrics})
-        if "dev/macro_f1" in metrics:
+        if "dev/loss" in metrics:
             self.save()
 
     @rank_zero_only

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import AliasChoices, Field, ValidationError
 
 from xfact.config import PACKAGE
 from xfact.errors import DataError, UserError
@@ -32,10 +32,11 @@ class Versions(Strict):
 
 
 class Best(Strict):
-    """The epoch that was tested: the best dev macro-F1 (union of classes), a tie going to the later."""
+    """The epoch that was tested: the best on dev by trainer.select, a tie going to the later."""
 
     epoch: int  # from 0
-    macro_f1: float
+    metric: str = "macro_f1"
+    score: float = Field(validation_alias=AliasChoices("score", "macro_f1"))  # macro_f1: in records of before
 
 
 class Rows(Strict):

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from xfact.config import Config
 from xfact.errors import UserError
-from xfact.evaluation.record import GroupScore, SplitScore
+from xfact.evaluation.record import SplitScore
 from xfact.io.grid import Cell, Table, rich_table
 from xfact.io.screen import console
 from xfact.models.known import KNOWN
@@ -19,13 +19,16 @@ from xfact.targets import constructor_arguments
 
 
 def print_scores(splits: dict[str, SplitScore], dev: SplitScore | None = None, out: Console | None = None) -> None:
-    """One row a split: all three macro-F1 and accuracy, x 100; macro_f1 of the rows whose claim is not in train."""
+    """One row a split: every metric x 100, and macro_f1 of the rows whose claim is not in train."""
+    from xfact.evaluation.metrics import METRICS
+
     rows: list[list[Cell]] = []
     for name, score in _rows(splits, dev):
         fresh = score.not_in_train
         beside = "" if fresh is None else f"{100 * fresh.macro_f1:.1f} ({fresh.rows:,} rows)"
-        rows.append([name, score.rows, *_percent(score), beside])
-    header = ["split", "rows", "macro_f1", "macro_f1_gold", "macro_f1_7", "accuracy", "not in train"]
+        values = (getattr(score, metric, None) for metric in METRICS)
+        rows.append([name, score.rows, *("-" if value is None else f"{100 * value:.1f}" for value in values), beside])
+    header = ["split", "rows", *METRICS, "not in train"]
     out = out or console
     out.print("scores x 100", style="italic")
     out.print(rich_table(Table("", header, rows), out.width))
@@ -33,11 +36,6 @@ def print_scores(splits: dict[str, SplitScore], dev: SplitScore | None = None, o
 
 def _rows(splits: dict[str, SplitScore], dev: SplitScore | None) -> list[tuple[str, SplitScore]]:
     return [*([("dev", dev)] if dev else []), *splits.items()]
-
-
-def _percent(score: GroupScore) -> list[str]:
-    values = score.macro_f1, score.macro_f1_gold, score.macro_f1_7, score.accuracy
-    return ["-" if value is None else f"{100 * value:.1f}" for value in values]
 
 
 def one_line(result: Result) -> str:

@@ -12,11 +12,13 @@ from typing import Any
 
 import yaml
 
-from xfact.config import Config, Fact, encoder_folder
+from xfact.config import Config, Fact
 from xfact.data.corpus import EMBEDDED, Corpus, FileReport
 from xfact.data.text import layout_of
+from xfact.encoders import encoder_folder
 from xfact.environment import masked, put
 from xfact.errors import Failure, UserError, first_line
+from xfact.evaluation.metrics import use
 from xfact.evaluation.record import SplitScore
 from xfact.io.files import temporary, write_text
 from xfact.io.screen import mute, name_job, say, warn
@@ -76,6 +78,7 @@ def train(config: Config) -> Path | None:
 
 def train_rank(config: Config, folder: Path, stop: Stop) -> None:
     """One rank of a process group that `train` started for the run of this folder."""
+    use(config.metrics)
     corpus = Corpus(config.data)
     run(config, corpus, folder, identity(config, corpus), asked_splits(config, corpus), stop)
 
@@ -212,7 +215,7 @@ def train_and_test(
     ):
         result.splits[name] = keep(folder, name, table, score)
     if fitted.best is not None and config.uses_optim and not rank():
-        draw_curves(RunFolder(folder), fitted.best.epoch)
+        draw_curves(RunFolder(folder), fitted.best)
     return figures
 
 

@@ -2,15 +2,16 @@
 
 import math
 
+import numpy as np
 import torch
 from torch import Tensor
 from torchmetrics import Metric
 
-from xfact.schema import LABELS
+from xfact.evaluation.metrics import METRICS, scores
 
 
 class Scores(Metric):
-    """macro_f1, macro_f1_gold, macro_f1_7 and accuracy of logits, as evaluation/scores.py defines them.
+    """Every metric of evaluation/metrics.py, of logits.
 
     Each is NaN once a row had a logit that is no finite number, or a gold label that the model does not know.
     """
@@ -21,6 +22,7 @@ class Scores(Metric):
 
     def __init__(self, labels: list[str]) -> None:
         super().__init__()
+        self.labels = np.array(labels)
         cells = torch.zeros(len(labels), len(labels), dtype=torch.long)
         self.add_state("confusion", cells, dist_reduce_fx="sum")  # [gold, predicted]
         self.add_state("void", torch.zeros((), dtype=torch.long), dist_reduce_fx="sum")  # rows without a score
@@ -35,16 +37,12 @@ class Scores(Metric):
 
     def compute(self) -> dict[str, float]:
         """The scores over the rows of all ranks."""
-        counts = self.confusion.cpu().double()
-        gold, predicted, right = counts.sum(1), counts.sum(0), counts.diagonal()
-        f1 = 2 * right / (gold + predicted).clamp_min(1)
-        found = {
-            "macro_f1": f1[gold + predicted > 0].mean(),
-            "macro_f1_gold": f1[gold > 0].mean(),
-            "macro_f1_7": f1.sum() / len(LABELS),
-            "accuracy": right.sum() / counts.sum(),
-        }
-        return {name: math.nan if self.void else float(value) for name, value in found.items()}
+        if self.void:
+            return dict.fromkeys(METRICS, math.nan)
+        counts = self.confusion.cpu().numpy()
+        gold, predicted = np.divmod(np.repeat(np.arange(counts.size), counts.ravel()), len(counts))
+        found = scores(self.labels[gold], self.labels[predicted])
+        return {name: math.nan if value is None else value for name, value in found.items()}
 
     @property
     def rows(self) -> int:

@@ -1,4 +1,4 @@
-"""The metric that training selects by: on any batches and ranks what evaluation/scores.py computes from the rows."""
+"""The metric that training selects by: on any batches and ranks what evaluation/metrics.py computes from the rows."""
 
 import math
 
@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xfact.evaluation.metric import Scores
-from xfact.evaluation.scores import macro_f1, macro_f1_7, macro_f1_gold
+from xfact.evaluation.counted import Scores
+from xfact.evaluation.metrics import macro_f1, macro_f1_7, macro_f1_gold
 from xfact.schema import LABELS
 
 IDS = st.integers(0, 6)
