@@ -10,8 +10,9 @@ from typing import Literal
 
 from xfact.config import PACKAGE, DataConfig
 from xfact.data import hub
-from xfact.data.tsv import content_hash, rows_of
+from xfact.data.tsv import rows_of
 from xfact.errors import DataError, UserError
+from xfact.io.files import content_hash
 from xfact.io.screen import say, warn, warn_once
 from xfact.schema import OFFICIAL_ROWS, SWALLOWED_ROWS, Claim
 

@@ -2,7 +2,6 @@
 
 import difflib
 import functools
-import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -10,8 +9,9 @@ from pathlib import Path
 
 from xfact.config import AugmentConfig
 from xfact.data.ratings import LABEL_MAPS
-from xfact.data.tsv import BadRows, content_hash, lines, read_tsv, refuse
+from xfact.data.tsv import BadRows, lines, read_tsv, refuse
 from xfact.errors import DataError, UserError
+from xfact.io.files import digest_of
 from xfact.io.screen import warn
 from xfact.schema import SNIPPETS, Claim, canonical_label
 
@@ -69,10 +69,7 @@ def version(augment: AugmentConfig) -> str:
         used += [
             (row[0], snippets[row[0]]) for _, _, row in multifc_rows(folder, Counter(), files) if row[0] in snippets
         ]
-    digest = hashlib.sha256()
-    for name, path in used:
-        digest.update(f"{name} {content_hash(path)}\n".encode())
-    return digest.hexdigest()[:16]
+    return digest_of(used, " ")[:16]
 
 
 def source(augment: AugmentConfig) -> Path:
