@@ -12,7 +12,7 @@ from xfact.data.ratings import LABEL_MAPS
 from xfact.data.tsv import BadRows, lines, read_tsv, refuse
 from xfact.errors import DataError, UserError
 from xfact.io.files import digest_of
-from xfact.io.screen import warn
+from xfact.io.screen import counted, warn
 from xfact.schema import SNIPPETS, Claim, canonical_label
 
 SITE = "politifact.com"
@@ -53,7 +53,7 @@ def _read(folder: Path, version: str, bad_rows: BadRows, files: tuple[str, ...])
     else:
         claims = read_multifc(folder, dropped, bad_rows, files)
     if not claims:
-        left_out = ", ".join(f"{n:,} {why}" for why, n in sorted(dropped.items())) or "the files are empty"
+        left_out = counted(dropped) or "the files are empty"
         raise DataError(f"augment.source={folder}: no English claim of PolitiFact is in it (left out: {left_out})")
     return claims, dropped
 
