@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xfact.data.tables import FORMATS, as_claim, read_claims, read_table, write_table
+from xfact.data.claim_tables import FORMATS, as_claim, read_claims, write_table
+from xfact.data.tables import read_table
 from xfact.data.tsv import tsv_text
 from xfact.errors import DataError, UserError
 from xfact.io.files import spreadsheet_plain

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xfact.data.tsv import content_hash, read_tsv, tsv_text
+from xfact.data.tsv import read_tsv, tsv_text
 from xfact.errors import DataError
+from xfact.io.files import content_hash
 from xfact.schema import COLUMNS, LABELS, Claim
 
 HEADER = "\t".join(COLUMNS)

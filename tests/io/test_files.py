@@ -1,5 +1,7 @@
 """A file is whole or not there."""
 
+import gzip
+import hashlib
 import threading
 from pathlib import Path
 
@@ -8,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xfact.errors import Failure, UserError
-from xfact.io.files import check_writable, spreadsheet_plain, spreadsheet_safe, temporary, temporary_folder, write_text
+from xfact.io.files import (
+    check_writable,
+    digest_of,
+    spreadsheet_plain,
+    spreadsheet_safe,
+    temporary,
+    temporary_folder,
+    write_text,
+)
 
 FULL = Path("/dev/full")  # writing to it fails as on a full disk
 
@@ -161,3 +171,15 @@ def test_where_nothing_can_be_written_is_said_and_nothing_is_left(tmp_path, monk
     check_writable(Path("new/deep/x"), folder)
     check_writable(tmp_path if folder else Path("file"), folder)
     assert {path.name for path in tmp_path.iterdir()} == {"file", "other"}
+
+
+def test_a_digest_is_of_names_and_contents_in_their_order(tmp_path):
+    plain, packed = tmp_path / "a.tsv", tmp_path / "a.tsv.gz"
+    plain.write_text("x")
+    packed.write_bytes(gzip.compress(b"x"))
+    content = hashlib.sha256(b"x").hexdigest()
+    assert digest_of([("a", plain)]) == hashlib.sha256(f"a\0{content}\n".encode()).hexdigest()
+    assert digest_of([("a", plain)], " ") == hashlib.sha256(f"a {content}\n".encode()).hexdigest()
+    assert digest_of([("a", plain)]) == digest_of([("a", packed)]) != digest_of([("b", plain)])
+    assert digest_of([("a", plain), ("b", plain)]) != digest_of([("b", plain), ("a", plain)])
+    assert digest_of([("\udcff", plain)]) == hashlib.sha256(b"\xff\0" + f"{content}\n".encode()).hexdigest()

@@ -6,7 +6,7 @@ import pytest
 from rich.table import Table
 
 from xfact.io import grid
-from xfact.io.screen import SafeConsole, printable
+from xfact.io.screen import SafeConsole, counted, printable
 
 CLEAR = "\x1b[2J\x1b]0;title\x07"
 
@@ -35,3 +35,8 @@ def test_nothing_that_is_printed_commands_the_terminal():
     assert "\x1b" not in file.getvalue()
     assert "\x07" not in file.getvalue()
     assert file.getvalue().count(r"\x1b[2J") == 6
+
+
+def test_numbers_are_listed_by_name():
+    assert counted({"b": 1_000, "a": 2}) == "2 a, 1,000 b"
+    assert counted({}) == ""

@@ -4,7 +4,8 @@ import pytest
 
 from xfact.config import LmConfig
 from xfact.errors import UserError
-from xfact.lm.backends import NoAnswer, make_model, sentence, text_of
+from xfact.lm.api import NoAnswer, sentence, text_of
+from xfact.lm.backends import make_model
 from xfact.lm.kept import Kept, is_answer, thoughts
 
 

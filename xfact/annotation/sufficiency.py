@@ -11,7 +11,8 @@ from xfact.annotation.agreement import agreement, disagreements, disagreements_t
 from xfact.annotation.reviews import list_csv
 from xfact.annotation.sheets import CELL, DECISION, TO_FILL, Cells, check_unanswered, draw, read_pages, rows_of, sheets
 from xfact.config import Config, SufficiencyConfig
-from xfact.data.corpus import Corpus, distinct_files, read_all
+from xfact.data.corpus import Corpus
+from xfact.data.splits import distinct_files, read_all
 from xfact.errors import UserError
 from xfact.io.files import write_text
 from xfact.io.grid import rich_table, stdout_console

@@ -5,7 +5,7 @@ from collections import Counter
 from xfact.config import AugmentConfig
 from xfact.data import politifact
 from xfact.data.corpus import Corpus, FileReport
-from xfact.io.screen import say
+from xfact.io.screen import counted, say
 from xfact.schema import Claim
 
 
@@ -23,9 +23,8 @@ def training_rows(corpus: Corpus, augment: AugmentConfig, file: str) -> tuple[li
     kept = list(corpus.checked(kept, dropped, emptied))
     report.emptied = dict(emptied)
     report.added, report.not_added = {"PolitiFact": len(kept)}, dict(dropped)
-    left_out = ", ".join(f"{n:,} {why}" for why, n in sorted(dropped.items())) or "none"
     say(
         f"augment=politifact: {len(kept):,} rows added to train ({politifact.against_the_paper(len(kept))}); "
-        f"left out: {left_out}"
+        f"left out: {counted(dropped) or 'none'}"
     )
     return claims + kept, report

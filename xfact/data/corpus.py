@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -10,9 +10,10 @@ from typing import Literal
 
 from xfact.config import PACKAGE, DataConfig
 from xfact.data import hub
-from xfact.data.tsv import content_hash, rows_of
+from xfact.data.tsv import rows_of
 from xfact.errors import DataError, UserError
-from xfact.io.screen import say, warn, warn_once
+from xfact.io.files import content_hash
+from xfact.io.screen import counted, say, warn, warn_once
 from xfact.schema import OFFICIAL_ROWS, SWALLOWED_ROWS, Claim
 
 Role = Literal["train", "dev", "test"]  # what a file is read for: some of data's keys leave test sets whole
@@ -53,11 +54,11 @@ class FileReport:
         """The report in one line."""
         text = f"{self.file}: {self.rows:,} rows, {self.kept:,} kept"
         if self.dropped:
-            text += " (left out: " + ", ".join(f"{n:,} {why}" for why, n in sorted(self.dropped.items())) + ")"
+            text += f" (left out: {counted(self.dropped)})"
         if self.emptied:
-            text += " (snippets emptied: " + ", ".join(f"{n:,} {why}" for why, n in sorted(self.emptied.items())) + ")"
+            text += f" (snippets emptied: {counted(self.emptied)})"
         if self.added:
-            text += " (added: " + ", ".join(f"{n:,} {what}" for what, n in sorted(self.added.items())) + ")"
+            text += f" (added: {counted(self.added)})"
         return text
 
 
@@ -239,54 +240,6 @@ class Corpus:
         if not claims:
             raise DataError(f"{what}: no row of {file} is left to use ({report.line()}); loosen the filters of data")
         return claims, report
-
-
-def split_files(sections: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """Split -> file of the config's splits: train and dev of `fit`, and each test set."""
-    files = {}
-    for name, section in sections.items():
-        roles = {"train": "train", "dev": "dev", "file": name}
-        files.update({split: section[key] for key, split in roles.items() if key in section})
-    return files
-
-
-def distinct_files(corpus: Corpus, sections: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """Split -> file of those that the source has; of splits of one file, as alpha1 and alpha1_empty, the first."""
-    firsts: dict[Path | str, tuple[str, str]] = {}
-    for split, file in split_files(sections).items():
-        if corpus.has(file):
-            path = corpus.path(file)
-            firsts.setdefault(file if path is None else path.resolve(), (split, file))
-    return dict(firsts.values())
-
-
-def check_all(corpus: Corpus, sections: Mapping[str, Mapping[str, str]]) -> None:
-    """DataError for a file of the splits that cannot be read; nothing is said."""
-    for file in distinct_files(corpus, sections).values():
-        list(corpus.rows(file, Counter()))
-
-
-def read_all(corpus: Corpus, sections: Mapping[str, Mapping[str, str]]) -> dict[str, list[Claim]]:
-    """Split -> kept claims of all files that the source has, each file once; said in one line.
-
-    DataError if none is left.
-    """
-    dropped: Counter[str] = Counter()
-    emptied: Counter[str] = Counter()
-    found = {
-        split: list(corpus.filtered(corpus.rows(file, dropped), dropped, "test", emptied))
-        for split, file in distinct_files(corpus, sections).items()
-    }
-    kept = sum(map(len, found.values()))
-    text = f"data {corpus.name}: {kept:,} claims"
-    if kept:
-        text += f" ({', '.join(f'{split} {len(claims):,}' for split, claims in found.items())})"
-    if dropped:
-        text += "; left out: " + ", ".join(f"{number:,} {why}" for why, number in sorted(dropped.items()))
-    say(text)
-    if not kept:
-        raise DataError(f"data.source={corpus.data.source}: no claim is left to use; loosen the filters of data")
-    return found
 
 
 def check_counts(file: str, rows: int, official: bool) -> str:

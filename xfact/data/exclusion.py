@@ -3,14 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from hashlib import sha256
 
 from xfact.config import Check
 from xfact.data.checks import CHECKS, CLAIM, Found
 from xfact.data.fact_checkers import LIST
 from xfact.data.headlines import MARKERS
 from xfact.data.ratings import LABEL_MAPS, OWN_WORDS
-from xfact.data.tsv import content_hash
+from xfact.io.files import digest_of
 from xfact.schema import Claim
 
 
@@ -46,7 +45,5 @@ def emptied_row(claim: Claim, row: int, reasons: dict[Check, Found], emptied: Co
 
 def lists_version() -> str:
     """First 10 digits of the SHA-256 of the lists that the checks read: with another list a run is another."""
-    digest = sha256()
-    for path in (LIST, OWN_WORDS, MARKERS, *sorted(LABEL_MAPS.iterdir())):
-        digest.update(f"{path.name} {content_hash(path)}\n".encode())
-    return digest.hexdigest()[:10]
+    lists = (LIST, OWN_WORDS, MARKERS, *sorted(LABEL_MAPS.iterdir()))
+    return digest_of(((path.name, path) for path in lists), " ")[:10]

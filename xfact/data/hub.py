@@ -13,18 +13,12 @@ from typing import Any
 
 from xfact.data.tsv import BadRows, check_header, claim_from_fields, problem, refuse
 from xfact.errors import DataError, UserError
-from xfact.schema import Claim
+from xfact.schema import OFFICIAL_ROWS, Claim
 
 CONFIGURATION = "all_languages"
 HUB = f"hf://datasets/utahnlp/x-fact/{CONFIGURATION}"
 # The official file -> the subset's name in this layout.
-SUBSETS = {
-    "train.all.tsv": "train",
-    "dev.all.tsv": "dev",
-    "test.all.tsv": "test",
-    "ood.tsv": "ood",
-    "zeroshot.tsv": "zeroshot",
-}
+SUBSETS = {file: file.partition(".")[0] for file in OFFICIAL_ROWS}
 # Room for rows wider than the 17 columns (a comma without quotes), so that each is reported by its number.
 WIDTH = 64
 

@@ -2,7 +2,6 @@
 
 import difflib
 import functools
-import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -10,9 +9,10 @@ from pathlib import Path
 
 from xfact.config import AugmentConfig
 from xfact.data.ratings import LABEL_MAPS
-from xfact.data.tsv import BadRows, content_hash, lines, read_tsv, refuse
+from xfact.data.tsv import BadRows, lines, read_tsv, refuse
 from xfact.errors import DataError, UserError
-from xfact.io.screen import warn
+from xfact.io.files import digest_of
+from xfact.io.screen import counted, warn
 from xfact.schema import SNIPPETS, Claim, canonical_label
 
 SITE = "politifact.com"
@@ -53,7 +53,7 @@ def _read(folder: Path, version: str, bad_rows: BadRows, files: tuple[str, ...])
     else:
         claims = read_multifc(folder, dropped, bad_rows, files)
     if not claims:
-        left_out = ", ".join(f"{n:,} {why}" for why, n in sorted(dropped.items())) or "the files are empty"
+        left_out = counted(dropped) or "the files are empty"
         raise DataError(f"augment.source={folder}: no English claim of PolitiFact is in it (left out: {left_out})")
     return claims, dropped
 
@@ -69,10 +69,7 @@ def version(augment: AugmentConfig) -> str:
         used += [
             (row[0], snippets[row[0]]) for _, _, row in multifc_rows(folder, Counter(), files) if row[0] in snippets
         ]
-    digest = hashlib.sha256()
-    for name, path in used:
-        digest.update(f"{name} {content_hash(path)}\n".encode())
-    return digest.hexdigest()[:16]
+    return digest_of(used, " ")[:16]
 
 
 def source(augment: AugmentConfig) -> Path:

@@ -1,44 +1,20 @@
 """The reader of official-format files: one line is one row, quotes are literal, every row is checked."""
 
 import difflib
-import gzip
-import hashlib
 import re
-import zlib
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing, contextmanager
-from functools import cache, lru_cache
+from contextlib import closing
+from functools import lru_cache
 from pathlib import Path
-from typing import IO, Literal, cast
+from typing import Literal
 
 from xfact.errors import DataError
+from xfact.io.files import open_bytes
 from xfact.schema import COLUMNS, LABELS, SNIPPETS, Claim, canonical_label
 
 BadRows = Literal["error", "drop"]
 LONGEST_LINE = 2**27  # bytes
-
-
-@contextmanager
-def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """The file's bytes, decompressed if its name ends in .gz; DataError if that cannot be done to its end."""
-    try:
-        with cast(IO[bytes], gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")) as file:
-            yield file
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(f"{path}: not a whole gzip file ({error})") from None
-
-
-def content_hash(path: Path) -> str:
-    """SHA-256 of the decompressed content, so a compressed copy is the same data."""
-    stat = path.stat()
-    return _content_hash(path, stat.st_mtime_ns, stat.st_size)
-
-
-@cache
-def _content_hash(path: Path, *version: int) -> str:
-    with open_bytes(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def raw_lines(path: Path, longest: int = LONGEST_LINE) -> Generator[tuple[int, bytes], None, None]:

@@ -1,14 +1,18 @@
-"""Files that are whole or not there: written under a temporary name, then renamed."""
+"""Files that are whole or not there: written under a temporary name, then renamed; and digests of what they hold."""
 
+import gzip
+import hashlib
 import os
 import re
 import shutil
 import tempfile
+import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from xfact.errors import DataError, Failure, UserError
 
@@ -61,6 +65,36 @@ def temporary_folder(folder: Path) -> Iterator[Path]:
         raise Failure(f"{folder}: writing failed ({error.strerror or error})") from None
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """The file's bytes, decompressed if its name ends in .gz; DataError if that cannot be done to its end."""
+    try:
+        with cast(IO[bytes], gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")) as file:
+            yield file
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(f"{path}: not a whole gzip file ({error})") from None
+
+
+def content_hash(path: Path) -> str:
+    """SHA-256 of the decompressed content, so a compressed copy is the same data."""
+    stat = path.stat()
+    return _content_hash(path, stat.st_mtime_ns, stat.st_size)
+
+
+@cache
+def _content_hash(path: Path, *version: int) -> str:
+    with open_bytes(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+def digest_of(files: Iterable[tuple[str, Path]], between: str = "\0") -> str:
+    """SHA-256 of files, each under its name, by their content and in their order."""
+    digest = hashlib.sha256()
+    for name, path in files:
+        digest.update(f"{name}{between}{content_hash(path)}\n".encode(errors="surrogateescape"))
+    return digest.hexdigest()
 
 
 def files_below(folder: Path, left_out: Counter[str]) -> list[Path]:

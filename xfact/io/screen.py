@@ -4,6 +4,7 @@ import functools
 import os
 import re
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
@@ -19,7 +20,12 @@ def width(stream: object) -> int | None:
 
 def printable(text: str) -> str:
     """Text that commands no terminal: control characters but line ends and tabs as `\\x1b`."""
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", lambda found: f"\\x{ord(found[0]):02x}", text)
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", lambda control: f"\\x{ord(control[0]):02x}", text)
+
+
+def counted(numbers: Mapping[str, int]) -> str:
+    """`2 empty line, 1,000 by data.labels`: how many of each, by name; nothing of none."""
+    return ", ".join(f"{number:,} {what}" for what, number in sorted(numbers.items()))
 
 
 class SafeConsole(Console):

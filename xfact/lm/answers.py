@@ -74,8 +74,8 @@ def lenient(answer: str, names: Names) -> str | None:
             return label
     if label := leading(text, names):
         return label
-    found = {label for _, label in mentions(text, names)}
-    return found.pop() if len(found) == 1 else None
+    labels = {label for _, label in mentions(text, names)}
+    return labels.pop() if len(labels) == 1 else None
 
 
 def normal(text: str) -> str:
@@ -95,23 +95,23 @@ def without_echo(text: str, names: Names) -> str:
 def leading(text: str, names: Names) -> str | None:
     """The label with which the text begins."""
     start = text.lstrip(DRESS)
-    found = mentions(start, names)
-    return found[0][1] if found and found[0][0] == 0 else None
+    named = mentions(start, names)
+    return named[0][1] if named and named[0][0] == 0 else None
 
 
 def mentions(text: str, names: Names) -> list[tuple[int, str | None]]:
     """Where labels are named, the longest name first, negated ones turned round and hedged ones None."""
-    forms = sorted(((normal(form), label) for label, of in names.items() for form in of), key=lambda one: -len(one[0]))
+    pairs = ((normal(form), label) for label, forms in names.items() for form in forms)
     taken = [False] * len(text)
-    found: list[tuple[int, str | None]] = []
-    for form, label in forms:
+    named: list[tuple[int, str | None]] = []
+    for form, label in sorted(pairs, key=lambda pair: -len(pair[0])):
         for match in re.finditer(re.escape(form), text):
             start, end = match.span()
             if any(taken[start:end]) or inside_word(text, start, end):
                 continue
             taken[start:end] = [True] * (end - start)
-            found.append((start, meant(label, text[:start], names)))
-    return sorted(found, key=lambda one: one[0])
+            named.append((start, meant(label, text[:start], names)))
+    return sorted(named, key=lambda mention: mention[0])
 
 
 def inside_word(text: str, start: int, end: int) -> bool:

@@ -31,12 +31,12 @@ def overlaps(texts: Sequence[str], seen: Sequence[str]) -> list[str]:
     from xfact.text.near import near_duplicates
 
     known = {normalised(text) for text in seen}
-    found = ["exact" if normalised(text) in known else "none" for text in texts]
+    overlap = ["exact" if normalised(text) in known else "none" for text in texts]
     if seen and len(texts):
         group = near_duplicates([*seen, *texts])
         near = set(group[: len(seen)].tolist())
-        found = [
-            "near" if one == "none" and number in near else one
-            for one, number in zip(found, group[len(seen) :].tolist(), strict=True)
+        overlap = [
+            "near" if kind == "none" and number in near else kind
+            for kind, number in zip(overlap, group[len(seen) :].tolist(), strict=True)
         ]
-    return found
+    return overlap

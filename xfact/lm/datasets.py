@@ -121,21 +121,21 @@ class Writer:
         own = claim.language.strip()
         return own if self.labels == "claim" and own in read_label_names() else "en"
 
-    def found(self, claim: Claim) -> list[str]:
+    def shown(self, claim: Claim) -> list[str]:
         """The snippets that are shown of a claim."""
         return [snippet.strip() for snippet in claim.evidence[: self.snippets] if snippet.strip()]
 
     def block(self, claim: Claim, snippets: int = SNIPPETS, metadata: bool = True) -> str:
         """Claim, metadata, the first snippets and the cue of the answer, a line each."""
-        parts = [filled(self.prompt["claim"], claim=claim.claim.strip())]
+        lines = [filled(self.prompt["claim"], claim=claim.claim.strip())]
         if self.metadata and metadata:
             fields = ("language", "site", "claimant", "claim_date", "review_date")
-            parts.append(filled(self.prompt["metadata"], **{name: getattr(claim, name).strip() for name in fields}))
-        shown = self.found(claim)[:snippets]
-        parts += [
+            lines.append(filled(self.prompt["metadata"], **{name: getattr(claim, name).strip() for name in fields}))
+        shown = self.shown(claim)[:snippets]
+        lines += [
             filled(self.prompt["snippet"], number=number, snippet=snippet) for number, snippet in enumerate(shown, 1)
         ]
-        return "\n".join([*parts, self.prompt["answer"]])
+        return "\n".join([*lines, self.prompt["answer"]])
 
     def instruction(self, language: str) -> str:
         """What is asked, with the label names of a language."""
@@ -153,7 +153,7 @@ def xfact_row(claim: Claim, writer: Writer, examples: "Examples | None") -> Row:
         "instruction": writer.instruction(language),
         "examples": [f"{writer.block(example)} {names[example.label]}" for example in shown],
         "bare": [f"{writer.block(example, snippets=0)} {names[example.label]}" for example in shown],
-        "claim": [writer.block(claim, number) for number in range(len(writer.found(claim)) + 1)],
+        "claim": [writer.block(claim, number) for number in range(len(writer.shown(claim)) + 1)],
         "without_metadata": writer.block(claim, 0, metadata=False),
     }
     return {
@@ -201,9 +201,9 @@ class Examples:
                 say(f"few-shot: {number:,} {what}")
 
 
-def same_claim(one: str, other: str) -> bool:
+def same_claim(claim: str, other: str) -> bool:
     """Whether two claims are equal but for case and punctuation, or most of their words are the same."""
-    a, b = normalised(one), normalised(other)
+    a, b = normalised(claim), normalised(other)
     words_a, words_b = set(a.split()), set(b.split())
     return a == b or len(words_a & words_b) > 0.8 * max(len(words_a), len(words_b))
 
@@ -283,5 +283,5 @@ def read_completion(doc: Row, results: Sequence[str]) -> dict[str, float]:
     """For the harness: how much of the second half the continuation is."""
     from xfact.lm.contamination import continuation
 
-    found = continuation(said(results[0]), doc["target"])
-    return {"exact": float(found.exact), "prefix": found.prefix, "overlap": found.overlap}
+    likeness = continuation(said(results[0]), doc["target"])
+    return {"exact": float(likeness.exact), "prefix": likeness.prefix, "overlap": likeness.overlap}

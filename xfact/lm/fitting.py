@@ -35,7 +35,7 @@ class Fitting:
             rows.setdefault(str(instance.doc["key"]), []).append(instance)
         for key, group in rows.items():
             written, room = group[0].doc["prompt"], self.room(method, group[0])
-            answers = [one.args[1] if method == "loglikelihood" else "" for one in group]
+            answers = [instance.args[1] if method == "loglikelihood" else "" for instance in group]
             longest = max(answers, key=lambda answer: len(self.model.tok_encode(answer)))
             left_out, prompt = self.shortest(key, group[0], written, longest, room)
             if left_out:

@@ -44,10 +44,10 @@ class Kept(KeptAnswers, CacheHook):
 
     def kept(self, request: str) -> Any:
         """An answer as the model gave it, or None."""
-        found = self.get(request)
-        if isinstance(found, dict):
-            return Answer(found["cut"], cut=True)
-        return tuple(found) if isinstance(found, list) else found
+        answer = self.get(request)
+        if isinstance(answer, dict):
+            return Answer(answer["cut"], cut=True)
+        return tuple(answer) if isinstance(answer, list) else answer
 
 
 def is_answer(answer: Any) -> bool:
@@ -128,7 +128,7 @@ def thoughts(answers: list[Any], instances: Sequence[Any]) -> list[Any]:
 
     A thought that ends in one answer was begun by the template, so an answer that was cut before any end is a thought.
     """
-    begun = any(CLOSED.search(one) and not OPENED.search(CLOSED.split(one)[0]) for one in answers)
+    begun = any(CLOSED.search(text) and not OPENED.search(CLOSED.split(text)[0]) for text in answers)
     found = []
     for answer, instance in zip(answers, instances, strict=True):
         prompt = str(plain(instance.args[0])).rstrip()

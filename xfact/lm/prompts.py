@@ -1,6 +1,5 @@
 """Prompts are data: a YAML file each, with a version that stands in every result made with it."""
 
-import hashlib
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -9,7 +8,7 @@ from typing import Any
 
 from xfact.config import PACKAGE
 from xfact.errors import DataError, UserError
-from xfact.io.files import read_yaml
+from xfact.io.files import content_hash, read_yaml
 from xfact.schema import LABELS
 
 FOLDER = PACKAGE / "lm" / "prompts"
@@ -51,7 +50,7 @@ def read_prompt(name: str) -> Prompt:
         raise DataError(
             f"{path}: not a prompt with name, version and language ({str(error).splitlines()[0]})"
         ) from None
-    return Prompt(**head, parts=parts, digest=hashlib.sha256(path.read_bytes()).hexdigest()[:16])
+    return Prompt(**head, parts=parts, digest=content_hash(path)[:16])
 
 
 def filled(template: str, **values: object) -> str:

@@ -41,7 +41,7 @@ def check_answered(lm: LmConfig, reasons: Sequence[str]) -> None:
 def answered(mode: str, sample: dict[str, Any]) -> dict[str, Any]:
     """What one sample answers."""
     doc, answers = sample["doc"], sample["filtered_resps"]
-    reason = next((one.reason for one in answers if hasattr(one, "reason")), "")
+    reason = next((answer.reason for answer in answers if hasattr(answer, "reason")), "")
     if mode == "completion":
         text = said(answers[0])
         found = continuation(text, doc["target"])
@@ -58,7 +58,7 @@ def answered(mode: str, sample: dict[str, Any]) -> dict[str, Any]:
             "unanswered": reason, "cut": cut_where(answers[0]),
         }  # fmt: skip
     likelihoods = [answer[0] for answer in answers]
-    reason = next((one.reason for one in likelihoods if hasattr(one, "reason")), "")
+    reason = next((value.reason for value in likelihoods if hasattr(value, "reason")), "")
     scores = np.array(likelihoods, dtype=np.float64)
     if not reason and not np.isfinite(scores.max()):
         reason = "the likelihood is no number"

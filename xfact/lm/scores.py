@@ -98,9 +98,9 @@ def probe_score(answers: Sequence[str], truths: Sequence[str]) -> ProbeScore:
     control = [continuation(answer, truth) for answer, truth in zip(answers, others, strict=True)]
     return ProbeScore(
         rows=len(own),
-        exact=float(np.mean([one.exact for one in own])),
-        prefix=float(np.mean([one.prefix for one in own])),
-        overlap=float(np.mean([one.overlap for one in own])),
-        control_prefix=float(np.mean([one.prefix for one in control])),
-        control_overlap=float(np.mean([one.overlap for one in control])),
+        exact=float(np.mean([likeness.exact for likeness in own])),
+        prefix=float(np.mean([likeness.prefix for likeness in own])),
+        overlap=float(np.mean([likeness.overlap for likeness in own])),
+        control_prefix=float(np.mean([likeness.prefix for likeness in control])),
+        control_overlap=float(np.mean([likeness.overlap for likeness in control])),
     )

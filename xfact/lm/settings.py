@@ -1,6 +1,5 @@
 """What is asked of a language model, before anything heavy is imported: checks, the run's identity and its folder."""
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +7,8 @@ from xfact.config import Config, DataConfig, LmConfig
 from xfact.data import veryfit
 from xfact.data.corpus import Corpus
 from xfact.data.tokens import check_encoder
-from xfact.data.tsv import content_hash
 from xfact.errors import UserError
+from xfact.io.files import content_hash, digest_of
 from xfact.lm.datasets import veryfit_items, veryfit_prompt, xfact_corpus
 from xfact.lm.prompts import Prompt, read_prompt
 from xfact.runs.folder import RunFolder
@@ -146,12 +145,10 @@ def by_content(value: Any) -> Any:
     path = Path(value)
     if path.is_file():
         return content_hash(path)
-    digest = hashlib.sha256()
-    for file in sorted(path.rglob("*")):
-        inside = file.relative_to(path)
-        if file.is_file() and not any(part.startswith(".") for part in inside.parts):
-            digest.update(f"{inside.as_posix()}\0{content_hash(file)}\n".encode())
-    return digest.hexdigest()
+    named = ((file.relative_to(path), file) for file in sorted(path.rglob("*")) if file.is_file())
+    return digest_of(
+        (name.as_posix(), file) for name, file in named if not any(part.startswith(".") for part in name.parts)
+    )
 
 
 def folder_of(config: Config) -> Path:

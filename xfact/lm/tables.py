@@ -136,7 +136,7 @@ def cells(result: Result) -> list[str]:
     scores = lm.answers
     macro = result.splits[lm.subset].macro_f1_gold
     by_length, lenient = (
-        "-" if one is None else f"{100 * one:.1f}" for one in (scores.accuracy_by_length, scores.accuracy_lenient)
+        "-" if share is None else f"{100 * share:.1f}" for share in (scores.accuracy_by_length, scores.accuracy_lenient)
     )
     return [
         f"{scores.rows:,}", f"{100 * scores.accuracy:.1f}",

@@ -9,8 +9,9 @@ import numpy as np
 from rich.text import Text
 
 from xfact.config import Config
-from xfact.data.corpus import Corpus, FileReport, Role, check_all, distinct_files, split_files
+from xfact.data.corpus import Corpus, FileReport, Role
 from xfact.data.duplicates import Group, conflicts, groups, repeats, standing
+from xfact.data.splits import check_all, distinct_files, split_files
 from xfact.errors import UserError
 from xfact.io.files import write_text
 from xfact.io.grid import Cell, Table, csv_text, cut, escaped, markdown_table, rich_table, shown, stdout_console

@@ -8,10 +8,9 @@ from rich.text import Text
 from xfact.build.veryfit import datasheet
 from xfact.build.veryfit.checkit import Entry
 from xfact.config import Config
-from xfact.data.tsv import content_hash
 from xfact.data.veryfit import Subset, items, place_of, read_statements
 from xfact.errors import UserError
-from xfact.io.files import write_text
+from xfact.io.files import content_hash, write_text
 from xfact.io.grid import Table, csv_text, markdown_table, rich_table, stdout_console
 from xfact.io.screen import say
 

@@ -1,8 +1,6 @@
 """A folder's documents: .txt, .html and .jsonl, each with where it is, its title, text and day."""
 
-import hashlib
 import logging
-import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,7 +10,7 @@ from typing import Any
 
 from xfact.build.xfact.claimreview import Rejected, json_ld, loads
 from xfact.errors import UserError
-from xfact.io.files import files_below, readable
+from xfact.io.files import digest_of, files_below, readable
 from xfact.retrieval.apis import PUBLISHED
 from xfact.text.written_dates import day_of
 from xfact.web.body import decoded
@@ -46,12 +44,7 @@ def files_of(folder: Path, left_out: Counter[str]) -> list[Path]:
 
 def fingerprint(folder: Path) -> str:
     """SHA-256 of the names and contents of a folder's documents."""
-    digest = hashlib.sha256()
-    for path in files_of(folder, Counter()):
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        digest.update(os.fsencode(path.relative_to(folder)) + f"\0{content}\n".encode())
-    return digest.hexdigest()
+    return digest_of((str(path.relative_to(folder)), path) for path in files_of(folder, Counter()))
 
 
 def read_documents(folder: Path, left_out: Counter[str]) -> Iterator[Document]:

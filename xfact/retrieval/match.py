@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from xfact.config import Config, MatchConfig
-from xfact.data.corpus import Corpus, check_all, read_all, split_files
-from xfact.data.tables import as_claim, check_output, read_claims, write_table
-from xfact.data.tsv import content_hash
+from xfact.data.claim_tables import as_claim, check_output, read_claims, write_table
+from xfact.data.corpus import Corpus
+from xfact.data.splits import check_all, read_all, split_files
 from xfact.errors import DataError
+from xfact.io.files import content_hash
 from xfact.io.screen import say, warn
 from xfact.retrieval.rankers import rankers_of
 from xfact.schema import Claim

@@ -14,8 +14,8 @@ from xfact.config import Config, EncoderConfig, Fact, TrainerConfig
 from xfact.data import politifact
 from xfact.data.corpus import Corpus
 from xfact.data.text import layout_of
-from xfact.data.tsv import content_hash
 from xfact.encoders import encoder_folder
+from xfact.io.files import digest_of
 from xfact.runs.folder import RunFolder
 from xfact.targets import class_constant, code_version, constructor_arguments, is_own
 
@@ -115,11 +115,8 @@ def encoder_version(name: str) -> str:
     folder = encoder_folder(name)
     if folder is None:
         return name
-    digest = hashlib.sha256()
     files = (path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    for path in sorted(path for path in files if path.suffix not in NOT_LOADED):
-        digest.update(f"{path.name}\0{content_hash(path)}\n".encode())
-    return digest.hexdigest()
+    return digest_of((path.name, path) for path in sorted(files) if path.suffix not in NOT_LOADED)
 
 
 def run_hash(parts: dict[str, Any]) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 
 from xfact.config import Config
-from xfact.data.tables import Row, check_output, read_claims, write_table
+from xfact.data.claim_tables import check_output, read_claims, write_table
+from xfact.data.tables import Row
 from xfact.io.screen import say, warn
 from xfact.runs.folder import RunFolder
 from xfact.schema import COLUMNS

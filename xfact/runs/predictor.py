@@ -13,8 +13,9 @@ import torch
 from scipy.special import softmax
 
 from xfact.data.batches import ByLength
+from xfact.data.claim_tables import as_claim
 from xfact.data.featuriser import Featuriser
-from xfact.data.tables import as_claim, checked_header
+from xfact.data.tables import checked_header
 from xfact.errors import DataError
 from xfact.evaluation.predictions import check_finite
 from xfact.io.progress import tracked

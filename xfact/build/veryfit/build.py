@@ -16,10 +16,9 @@ from xfact.build.veryfit.checkit import Entry, read_export
 from xfact.build.veryfit.steps import drawn, hints_in, shown, veryfit_row
 from xfact.config import Config, VeryfitBuilder
 from xfact.data.parties import ORIENTATIONS
-from xfact.data.tsv import content_hash
 from xfact.data.veryfit import FIELDS
 from xfact.errors import DataError, UserError
-from xfact.io.files import write_or_remove
+from xfact.io.files import content_hash, write_or_remove
 from xfact.io.grid import Table, csv_text
 from xfact.io.screen import say, warn
 
