@@ -125,7 +125,7 @@ def set_files(built: Built) -> dict[str, str | None]:
 def facts_of(source: Path, built: Built, builder: VeryfitBuilder, seed: int) -> dict[str, Any]:
     """From what and how it was built, for the datasheet."""
     return {
-        "source": {"file": source.name, "sha256": content_hash(source), "rows": built.steps[0].given},
+        "source": {"file": source.name, "sha256": content_hash(source), "rows": len(built.steps[0].decided)},
         "columns": built.columns,
         "seed": seed,
         "rows_per_orientation": builder.per_orientation,
@@ -157,7 +157,7 @@ def datasheet_files(built: Built, facts: dict[str, Any]) -> dict[str, str]:
 def show(source: Path, folder: Path, built: Built) -> None:
     """The columns taken, the funnel, the sets and what a person is asked."""
     taken = ", ".join(f"{field} = {column}" for field, column in built.columns.items())
-    say(f"{source}: {built.steps[0].given:,} rows; columns: {taken}")
+    say(f"{source}: {len(built.steps[0].decided):,} rows; columns: {taken}")
     for step in built.steps:
         say(step.words())
     for name, entries in (("full", built.full), ("small", built.small)):
