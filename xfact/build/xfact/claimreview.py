@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from xfact.build.xfact.record import Record
-from xfact.text.hosts import host_and_path
+from xfact.text.hosts import site_of
 from xfact.text.normalise import writable
 
 COMMENT = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|(?://\s*)?\]\]>)\s*$")
@@ -117,7 +117,7 @@ def schema_records(node: dict[str, Any], place: str) -> Iterator[Record | Reject
     url = text(node.get("url") or node.get("mainEntityOfPage") or node.get("@id"))
     fields = {
         "url": url,
-        "site": site(url) or site(text(author.get("url"))),
+        "site": site_of(url) or site_of(text(author.get("url"))),
         "language": text(node.get("inLanguage")),
         "review_date": text(node.get("datePublished")),
         "rating": "".join(found),
@@ -140,7 +140,7 @@ def google_fields(claim: dict[str, Any], review: dict[str, Any]) -> dict[str, st
     url, publisher = text(review.get("url")), first(review.get("publisher"))
     return {
         "url": url,
-        "site": site(url) or site(text(publisher.get("site"))),
+        "site": site_of(url) or site_of(text(publisher.get("site"))),
         "language": text(review.get("languageCode")),
         "claim": text(claim.get("text")),
         "claimant": text(claim.get("claimant")),
@@ -191,9 +191,3 @@ def names(value: Any) -> str:
     people = value if isinstance(value, list) else [value]
     found = [text(one.get("name")) if isinstance(one, dict) else text(one) for one in people]
     return ", ".join(name for name in found if name)
-
-
-def site(url: str) -> str:
-    """The host of a URL, or of a bare domain, without www; "" for what is neither."""
-    host = host_and_path(url)[0].removeprefix("www.")
-    return host if re.fullmatch(r"[^\s.]+(\.[^\s.]+)+", host) else ""
