@@ -41,10 +41,10 @@ def identifier() -> Callable[[str], tuple[str, float]]:
     """text -> (language, probability), by py3langid."""
     with needs("corpus"):
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
-    found = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    model = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
     def identify(text: str) -> tuple[str, float]:
-        code, probability = found.classify(text)
+        code, probability = model.classify(text)
         return language_code(code), float(probability)
 
     return identify
