@@ -8,11 +8,12 @@ from build.factchecks import claims, google, json_ld, page, write_lines, write_p
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xfact.build.xfact.claimreview import Rejected, grade, loads, nodes, records, site, text
+from xfact.build.xfact.claimreview import Rejected, grade, loads, nodes, records, text
 from xfact.build.xfact.claimreview import json_ld as blocks_of
 from xfact.build.xfact.crawl import Crawl, read_all
 from xfact.config import FetchConfig
 from xfact.errors import DataError, UserError
+from xfact.text.hosts import site_of
 
 ONE = next(claims(1))
 
@@ -147,7 +148,7 @@ def test_claimants_in_every_shape(item, claimant):
     ],
 )
 def test_the_site_is_the_host(url, host):
-    assert site(url) == host
+    assert site_of(url) == host
 
 
 @pytest.mark.parametrize(

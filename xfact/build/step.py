@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Generic, TypeVar
 
 from xfact.annotation.reviews import Review
@@ -13,14 +14,20 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True)
 class Step(Generic[Row]):
-    """What one step did; `removed` has the reason beside each row."""
+    """What one step did; `decided` has each row that it was given with why it is left out, "" for one that stays."""
 
     name: str
-    given: int
-    kept: list[Row]
-    removed: list[tuple[Row, str]] = field(default_factory=list)
+    decided: list[tuple[Row, str]]
     reviews: list[Review] = field(default_factory=list)
     notes: dict[str, int] = field(default_factory=dict)  # counts of what was kept
+
+    @cached_property
+    def kept(self) -> list[Row]:
+        return [row for row, reason in self.decided if not reason]
+
+    @cached_property
+    def removed(self) -> list[tuple[Row, str]]:
+        return [(row, reason) for row, reason in self.decided if reason]
 
     @property
     def reasons(self) -> Counter[str]:
@@ -32,7 +39,7 @@ class Step(Generic[Row]):
         counts = ", ".join(
             f"{reason} {number:,}" for reason, number in {**self.reasons, **self.notes}.items() if number
         )
-        return f"{self.name} {self.given:,} -> {len(self.kept):,}" + (f" ({counts})" if counts else "")
+        return f"{self.name} {len(self.decided):,} -> {len(self.kept):,}" + (f" ({counts})" if counts else "")
 
     def removed_csv(self, fields: Sequence[str]) -> str | None:
         """These fields of the rows that the step left out, with the reason; None if it left out none."""
@@ -42,7 +49,7 @@ class Step(Generic[Row]):
 
 def funnel(title: str, steps: Sequence[Step]) -> Table:
     """Rows in and out of each step."""
-    rows: list[list[Cell]] = [[step.name, step.given, len(step.removed), len(step.kept)] for step in steps]
+    rows: list[list[Cell]] = [[step.name, len(step.decided), len(step.removed), len(step.kept)] for step in steps]
     return Table(title, ["step", "rows in", "left out", "rows out"], rows)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from xfact.build.xfact.cleaning import without_tags
+from xfact.text.markup import without_tags
 from xfact.text.normalise import writable
 from xfact.text.written_dates import day_of
 

@@ -52,12 +52,12 @@ def read_documents(folder: Path, left_out: Counter[str]) -> Iterator[Document]:
     for path in files_of(folder, left_out):
         place = readable(path.relative_to(folder))
         if path.suffix.lower() == ".jsonl":
-            found = read_lines(path, place)
+            documents = read_lines(path, place)
         elif path.suffix.lower() in HTML:
-            found = iter([html_document(decoded(path.read_bytes(), None), place)])
+            documents = iter([html_document(decoded(path.read_bytes(), None), place)])
         else:
-            found = iter([text_document(decoded(path.read_bytes(), None), place)])
-        for document in found:
+            documents = iter([text_document(decoded(path.read_bytes(), None), place)])
+        for document in documents:
             if document.text.strip():
                 yield document
             else:
@@ -76,13 +76,13 @@ def html_document(content: str, place: str, address: str | None = None) -> Docum
 
     for parser in ("trafilatura", "htmldate"):  # what they think of a stranger's page is not said
         logging.getLogger(parser).setLevel(logging.CRITICAL)
-    found: Any = None
+    page: Any = None
     with suppress(Exception):  # a stranger's page may raise anything in them
-        found = bare_extraction(content, url=address, with_metadata=True, include_comments=False)
-    if found is None:
+        page = bare_extraction(content, url=address, with_metadata=True, include_comments=False)
+    if page is None:
         return Document("", place, "")
-    own = found.url if address is None and str(found.url or "").startswith("http") else place
-    return Document(found.title or "", own, found.text or "", published(content))
+    own = page.url if address is None and str(page.url or "").startswith("http") else place
+    return Document(page.title or "", own, page.text or "", published(content))
 
 
 def published(content: str) -> str:
@@ -109,15 +109,15 @@ def article_days(block: str) -> Iterator[str]:
     except Rejected:
         return
     while waiting:
-        one = waiting.pop(0)
-        if isinstance(one, list):
-            waiting += one
-        elif isinstance(one, dict):
-            kinds = one.get("@type")
+        value = waiting.pop(0)
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            kinds = value.get("@type")
             for kind in kinds if isinstance(kinds, list) else [kinds]:
-                if str(kind).endswith(ARTICLES) and isinstance(one.get("datePublished"), str):
-                    yield one["datePublished"]
-            waiting.append(one.get("@graph"))
+                if str(kind).endswith(ARTICLES) and isinstance(value.get("datePublished"), str):
+                    yield value["datePublished"]
+            waiting.append(value.get("@graph"))
 
 
 def read_lines(path: Path, place: str) -> Iterator[Document]:

@@ -15,7 +15,7 @@ from xfact.retrieval.passages import Scores, best
 from xfact.retrieval.search import Search
 from xfact.schema import Claim
 from xfact.text.dates import link_date
-from xfact.text.hosts import host_and_path
+from xfact.text.hosts import host_and_path, site_of
 from xfact.text.written_dates import day_of
 
 NO_DATE = "have no date that can be read: none of their results was left out for its date"
@@ -55,17 +55,17 @@ class Evidence:
     async def of(self, claim: Claim) -> list[Found]:
         """The first `retrieve.k` results for a claim that may be its evidence."""
         before = self.before(claim)
-        if self.retrieve.own_site == "drop" and not domain_of(claim.site):
+        if self.retrieve.own_site == "drop" and not site_of(claim.site):
             self.unknown[NO_SITE] += 1
         hits = await self.search.hits(Query(claim.claim, before, claim.language.strip()))
         candidates = iter([hit for hit in self.distinct(hits) if self.may_be(hit, claim, before)])
-        found: list[Found] = []
-        while len(found) < self.retrieve.k and (some := list(islice(candidates, self.retrieve.k - len(found)))):
-            read = await asyncio.gather(*(self.read(hit, claim, before) for hit in some))
-            found += [one for one in read if one is not None]
+        evidence: list[Found] = []
+        while len(evidence) < self.retrieve.k and (batch := list(islice(candidates, self.retrieve.k - len(evidence)))):
+            read = await asyncio.gather(*(self.read(hit, claim, before) for hit in batch))
+            evidence += [result for result in read if result is not None]
         if before is not None:
-            self.counts["without a date, kept"] += sum(not one.hit.date for one in found)
-        return found
+            self.counts["without a date, kept"] += sum(not result.hit.date for result in evidence)
+        return evidence
 
     def before(self, claim: Claim) -> date | None:
         """The day that evidence must be older than; None for no such day."""
@@ -127,18 +127,11 @@ class Evidence:
 
 def dated(hit: Hit) -> Hit:
     """A result of no known day with that in its address (/2020/05/17/), if there is one."""
-    found = link_date(hit.link) if not hit.date and "://" in hit.link else None
-    return replace(hit, date=found.first.isoformat()) if found and found.first == found.last else hit
-
-
-def domain_of(site: str) -> str:
-    """The domain of a site as X-Fact's column has it, or of an address; empty for what is neither."""
-    site = site.strip().casefold()
-    domain = (host_and_path(site)[0] if "://" in site else site).removeprefix("www.")
-    return domain if "." in domain else ""
+    days = link_date(hit.link) if not hit.date and "://" in hit.link else None
+    return replace(hit, date=days.first.isoformat()) if days and days.first == days.last else hit
 
 
 def is_of_site(link: str, site: str) -> bool:
     """Whether an address is of a site or of a part of it."""
-    domain, (host, _) = domain_of(site), host_and_path(link)
+    domain, (host, _) = site_of(site), host_and_path(link)
     return bool(domain) and (host == domain or host.endswith(f".{domain}"))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from xfact.errors import DataError
+from xfact.io.files import temporary_folder
 from xfact.io.screen import say
 from xfact.retrieval.apis import Hit, Query
 from xfact.retrieval.documents import Document, fingerprint, read_documents
@@ -40,8 +41,8 @@ class FolderSearch:
         self.counts["asked"] += 1
         number = min(self.asked, int(self.index.scores["num_docs"]))
         documents, scores = self.index.retrieve([terms(query.text)], k=number, show_progress=False)
-        found = [Document(**one) for one, score in zip(documents[0], scores[0], strict=True) if score > 0]
-        return [Hit(one.title, one.link, beginning(one.text), one.date, one.text) for one in found]
+        known = [Document(**fields) for fields, score in zip(documents[0], scores[0], strict=True) if score > 0]
+        return [Hit(each.title, each.link, beginning(each.text), each.date, each.text) for each in known]
 
 
 def beginning(text: str) -> str:
@@ -64,17 +65,14 @@ def build_index(folder: Path, place: Path, card: dict[str, Any]) -> None:
     import bm25s
 
     left_out: Counter[str] = Counter()
-    documents = [asdict(one) for one in read_documents(folder, left_out)]
+    documents = [asdict(document) for document in read_documents(folder, left_out)]
     if not documents:
         raise DataError(f"provider.folder={folder}: no document in it has text")
     index = bm25s.BM25()
-    index.index([terms(f"{one['title']} {one['text']}") for one in documents], show_progress=False)
-    unfinished = place.with_name(f".{place.name}.tmp")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(parents=True)
-    index.save(unfinished, corpus=documents, show_progress=False)
-    (unfinished / CARD).write_text(json.dumps(card), encoding="utf-8")
-    shutil.rmtree(place, ignore_errors=True)
-    unfinished.rename(place)
+    index.index([terms(f"{document['title']} {document['text']}") for document in documents], show_progress=False)
+    with temporary_folder(place) as unfinished:
+        index.save(unfinished, corpus=documents, show_progress=False)
+        (unfinished / CARD).write_text(json.dumps(card), encoding="utf-8")
+        shutil.rmtree(place, ignore_errors=True)
     omitted = ", ".join(f"{number:,} {why}" for why, number in left_out.items())
     say(f"{folder}: {len(documents):,} documents indexed" + (f" ({omitted})" if omitted else ""))

@@ -127,7 +127,7 @@ def nearest(scores: dict[str, np.ndarray], allowed: np.ndarray, k: int) -> list[
         (values,) = scores.values()
         return [Near(row, float(values[row]), ranks[row]) for row in list(ranks)[:k]]
     fused = [Near(row, sum(1 / (RRF + rank) for rank in ranks[row].values()), ranks[row]) for row in sorted(ranks)]
-    return sorted(fused, key=lambda one: -one.score)[:k]
+    return sorted(fused, key=lambda near: -near.score)[:k]
 
 
 def ranking(scores: np.ndarray, allowed: np.ndarray, depth: int) -> np.ndarray:
@@ -136,15 +136,15 @@ def ranking(scores: np.ndarray, allowed: np.ndarray, depth: int) -> np.ndarray:
     return rows[np.argsort(-scores[rows], kind="stable")[:depth]]
 
 
-def matches(claim: Claim, found: list[Near], checks: list[tuple[str, Claim]]) -> list[dict[str, object]]:
+def matches(claim: Claim, best: list[Near], checks: list[tuple[str, Claim]]) -> list[dict[str, object]]:
     """The rows of one claim."""
     rows = []
-    kinds = alike(claim.claim, [checks[one.row][1].claim for one in found])
-    for rank, (one, (kind, likeness)) in enumerate(zip(found, kinds, strict=True), start=1):
-        split, check = checks[one.row]
-        ranks = ", ".join(f"{name} {place}" for name, place in one.ranks.items())
+    kinds = alike(claim.claim, [checks[near.row][1].claim for near in best])
+    for rank, (near, (kind, likeness)) in enumerate(zip(best, kinds, strict=True), start=1):
+        split, check = checks[near.row]
+        ranks = ", ".join(f"{name} {place}" for name, place in near.ranks.items())
         values = (
-            claim.id, claim.claim, rank, one.score, ranks, kind, likeness, check.label, check.language, check.site,
+            claim.id, claim.claim, rank, near.score, ranks, kind, likeness, check.label, check.language, check.site,
             check.claimant, check.claim_date, check.review_date, check.claim, check.id, split,
         )  # fmt: skip
         rows.append(dict(zip(COLUMNS, values, strict=True)))
@@ -159,10 +159,10 @@ def alike(claim: str, others: list[str]) -> list[tuple[str, float]]:
     sets = grams([first, *texts])
     size = np.maximum(sets.getnnz(axis=1), 1)
     cosines = ((sets[1:] @ sets[0].T).toarray()[:, 0] / np.sqrt(size[1:] * size[0])).tolist()
-    found = []
-    for text, cosine in zip(texts, cosines, strict=True):
-        found.append(("exact", 1.0) if text == first else ("near" if cosine >= NEAR else "", cosine))
-    return found
+    return [
+        ("exact", 1.0) if text == first else ("near" if cosine >= NEAR else "", cosine)
+        for text, cosine in zip(texts, cosines, strict=True)
+    ]
 
 
 def show(found: list[list[dict[str, object]]]) -> None:

@@ -20,25 +20,25 @@ Scores = Callable[[str, Sequence[str]], np.ndarray]  # (claim, passages) -> how 
 
 def sentences_of(text: str, longest: int) -> list[str]:
     """The sentences of a text, white space folded; one of more than `longest` words in pieces."""
-    found = []
+    sentences = []
     for sentence in SENTENCE_END.split(text):
         words = sentence.split()
-        found += [" ".join(words[start : start + longest]) for start in range(0, len(words), longest)]
-    return found
+        sentences += [" ".join(words[start : start + longest]) for start in range(0, len(words), longest)]
+    return sentences
 
 
 def windows(sentences: Sequence[str], words: int) -> list[range]:
     """From each sentence on as many as have at most so many words together, up to the one that reaches the end."""
     sizes = [len(sentence.split()) for sentence in sentences]
-    found: list[range] = []
+    places: list[range] = []
     for start in range(min(len(sentences), MOST)):
         end, size = start + 1, sizes[start]
         while end < len(sentences) and size + sizes[end] <= words:
             size, end = size + sizes[end], end + 1
-        found.append(range(start, end))
+        places.append(range(start, end))
         if end == len(sentences):
             break
-    return found
+    return places
 
 
 def best(claim: str, text: str, words: int, number: int, scores: Scores) -> str | None:
@@ -60,11 +60,11 @@ def best(claim: str, text: str, words: int, number: int, scores: Scores) -> str 
 
 def overlap(claim: str, passages: Sequence[str]) -> np.ndarray:
     """The words of the claim in each passage, a word counting more the fewer passages have it."""
-    found = [set(terms(passage)) for passage in passages]
     wanted = set(terms(claim))
-    frequency = Counter(term for one in found for term in one & wanted)
+    shared = [wanted.intersection(terms(passage)) for passage in passages]
+    frequency = Counter(term for words in shared for term in words)
     weight = {term: math.log(1 + len(passages) / number) for term, number in frequency.items()}
-    return np.array([sum(weight[term] for term in sorted(one & wanted)) for one in found])
+    return np.array([sum(weight[term] for term in sorted(words)) for words in shared])
 
 
 def scorer(config: Config) -> Scores:

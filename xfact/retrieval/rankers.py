@@ -78,9 +78,9 @@ def semantic(embedder: "Embedder", claims: list[Claim], checks: list[Claim], cac
 
 def digest(maker: str, texts: list[str]) -> str:
     """First digits of a hash of texts and of what an index is made by."""
-    found = hashlib.sha256(f"{maker}{[len(text) for text in texts]}".encode())
-    found.update("".join(texts).encode("utf-8", "surrogatepass"))
-    return found.hexdigest()[:32]
+    known = hashlib.sha256(f"{maker}{[len(text) for text in texts]}".encode())
+    known.update("".join(texts).encode("utf-8", "surrogatepass"))
+    return known.hexdigest()[:32]
 
 
 @contextmanager

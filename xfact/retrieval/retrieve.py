@@ -167,8 +167,8 @@ def write(job: Job) -> None:
         unfinished.write_text(text, encoding="utf-8", newline="")
     with temporary(side_of(job.output)) as unfinished, unfinished.open("w", encoding="utf-8") as file:
         for claim, found in zip(job.claims, job.found, strict=True):
-            for rank, one in enumerate(found, start=1):
-                file.write(json.dumps(side_row(claim, rank, one), ensure_ascii=False) + "\n")
+            for rank, result in enumerate(found, start=1):
+                file.write(json.dumps(side_row(claim, rank, result), ensure_ascii=False) + "\n")
 
 
 def side_of(output: Path) -> Path:
@@ -180,8 +180,8 @@ def with_evidence(claim: Claim, found: Sequence[Found]) -> Claim:
     """A claim with its first results as its evidence."""
     first = found[:SNIPPETS]
     rest = ("",) * (SNIPPETS - len(first))
-    snippets = (*(" ".join(one.snippet.split()) for one in first), *rest)
-    links = (*(" ".join(one.hit.link.split()) for one in first), *rest)
+    snippets = (*(" ".join(result.snippet.split()) for result in first), *rest)
+    links = (*(" ".join(result.hit.link.split()) for result in first), *rest)
     return replace(claim, evidence=snippets, links=links)
 
 
@@ -197,7 +197,7 @@ def side_row(claim: Claim, rank: int, found: Found) -> dict[str, Any]:
 
 def show(jobs: Sequence[Job], evidence: Evidence, seconds: float) -> None:
     """How many claims have evidence, what was asked, left out and refused."""
-    found = [one for job in jobs for one in job.found]
+    found = [results for job in jobs for results in job.found]
     with_any = sum(map(bool, found))
     results = sum(map(len, found))
     say(f"{len(found):,} claims: {with_any:,} with evidence, {len(found) - with_any:,} without; {results:,} results")

@@ -1,7 +1,7 @@
-"""Dates as files, links and search engines write them, as the days that they may mean: nothing is guessed.
+"""All the days that a date in a file, a link or a snippet may mean; one day in any style is written_dates.py's.
 
-03/04/2020 is 4 March or 3 April; May 2020 is any day of that month. A date is later than another if it is so whatever
-both of them mean.
+Nothing is guessed: 03/04/2020 is 4 March or 3 April; May 2020 is any day of that month. A date is later than another
+if it is so whatever both of them mean.
 """
 
 import re
@@ -48,34 +48,34 @@ def read_date(text: str, language: str = "en") -> Days | None:
 
 @cache
 def _read_date(text: str, language: str) -> Days | None:
-    if found := YEAR_FIRST.fullmatch(text):
-        year, _, month, day = found.groups()
+    if whole := YEAR_FIRST.fullmatch(text):
+        year, _, month, day = whole.groups()
         return days(year, month, day)
-    if found := YEAR_LAST.fullmatch(text):
-        one, _, other, year = found.groups()
-        readings = [read for read in (days(year, other, one), days(year, one, other)) if read]
+    if whole := YEAR_LAST.fullmatch(text):
+        first, _, second, year = whole.groups()
+        readings = [read for read in (days(year, second, first), days(year, first, second)) if read]
         return Days(min(readings).first, max(readings).last) if readings else None
     numbers = [number for number in NUMBERS.findall(text) if number]
     # With a third number the month may be one, and in which order dateparser would guess.
     if YEAR.search(text) and len(numbers) <= 2 and any(map(str.isalpha, text)):
-        return in_words(text, language)
+        return month_in_words(text, language)
     return None
 
 
 def link_date(link: str) -> Days | None:
     """The date in a link's path, year first: /2020/05/17, /2020/05/, 2020-05-17, 20200517; None if there is none."""
     _, path = host_and_path(link)
-    for found in IN_LINK.finditer(path):
-        part = found.groupdict()
-        if read := days(part["y1"] or part["y2"], part["m1"] or part["m2"], part["d1"] or part["d2"]):
+    for match in IN_LINK.finditer(path):
+        date_of = match.groupdict()
+        if read := days(date_of["y1"] or date_of["y2"], date_of["m1"] or date_of["m2"], date_of["d1"] or date_of["d2"]):
             return read
     return None
 
 
 def leading_date(snippet: str, language: str = "en") -> Days | None:
     """The date before a snippet, as in "May 17, 2020 · ..." or "17 mag 2020 — ..."; None if there is none."""
-    found = LEADING.match(digits(snippet[:64]).strip())
-    return read_date(found[1], language) if found else None
+    leading = LEADING.match(digits(snippet[:64]).strip())
+    return read_date(leading[1], language) if leading else None
 
 
 def days(year: str, month: str | None, day: str | None) -> Days | None:
@@ -90,14 +90,14 @@ def days(year: str, month: str | None, day: str | None) -> Days | None:
     return Days(first, date(int(year), last_month, monthrange(int(year), last_month)[1]))
 
 
-def in_words(text: str, language: str) -> Days | None:
+def month_in_words(text: str, language: str) -> Days | None:
     """A date with a month in words of the language or in English."""
     for code in dict.fromkeys((*DATEPARSER.get(language, (language,)), "en")):
         parser = word_parser(code)
-        found = parser.get_date_data(text) if parser else None
-        if found and found.date_obj:
-            day = str(found.date_obj.day) if found.period == "day" else None
-            return days(str(found.date_obj.year), str(found.date_obj.month), day)
+        read = parser.get_date_data(text) if parser else None
+        if read and read.date_obj:
+            day = str(read.date_obj.day) if read.period == "day" else None
+            return days(str(read.date_obj.year), str(read.date_obj.month), day)
     return None
 
 

@@ -1,5 +1,6 @@
 """Hosts of links: the one reader of where a link leads."""
 
+import re
 from urllib.parse import urlsplit
 
 
@@ -7,10 +8,16 @@ def host_and_path(link: str) -> tuple[str, str]:
     """Host and path of a link in lower case, with or without its scheme; two empty strings if it is none."""
     text = link.strip().casefold()
     try:
-        parts = urlsplit(text if "//" in text else f"//{text}")
-        return (parts.hostname or "").rstrip("."), parts.path
+        address = urlsplit(text if "//" in text else f"//{text}")
+        return (address.hostname or "").rstrip("."), address.path
     except ValueError:  # a bracket that never closes, as in no address
         return "", ""
+
+
+def site_of(link: str) -> str:
+    """The host of a link, or a bare domain, without www; "" for what is neither."""
+    host = host_and_path(link)[0].removeprefix("www.")
+    return host if re.fullmatch(r"[^\s.]+(\.[^\s.]+)+", host) else ""
 
 
 def parents(host: str) -> list[str]:

@@ -46,20 +46,20 @@ def near_pairs(first: Sequence[str], others: Sequence[str], threshold: float = N
 
     A text of fewer than four characters is near to none.
     """
-    found = [Near(np.empty(0, int), np.empty(0, int), np.empty(0))]
+    near = [Near(np.empty(0, int), np.empty(0, int), np.empty(0))]
     if len(others):
         other = grams(others)
         rank = ranks(other)
         rare = rarest(other, rank, threshold).T.tocsr()
         for start in range(0, len(first), ROWS):
-            one = grams(first[start : start + ROWS])
-            rows, columns = candidates(rarest(one, rank, threshold), rare, least(one, threshold))
+            block = grams(first[start : start + ROWS])
+            rows, columns = candidates(rarest(block, rank, threshold), rare, least(block, threshold))
             while len(rows):
-                part = fitting(one, other, rows, columns)
-                near = compared(one, other, rows[:part], columns[:part], threshold)
-                found.append(near._replace(first=near.first + start))
+                part = fitting(block, other, rows, columns)
+                pairs = compared(block, other, rows[:part], columns[:part], threshold)
+                near.append(pairs._replace(first=pairs.first + start))
                 rows, columns = rows[part:], columns[part:]
-    return Near(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+    return Near(*(np.concatenate(columns) for columns in zip(*near, strict=True)))
 
 
 def near_duplicates(claims: Sequence[str], threshold: float = NEAR) -> np.ndarray:
@@ -95,8 +95,8 @@ def chained(sets: sparse.csr_matrix, threshold: float) -> np.ndarray:
             spent = products[done - 1] if done else 0
             end = min(done + ROWS, max(done + 1, int(np.searchsorted(products, spent + PRODUCTS))))
             block = rows[done:end]
-            one, other = candidates(prefixes[block], rare, smallest[block])
-            component = joined(component, sets, block[one], others[other], threshold)
+            first, second = candidates(prefixes[block], rare, smallest[block])
+            component = joined(component, sets, block[first], others[second], threshold)
             done = end
         waiting = np.setdiff1d(waiting, rows[:done], assume_unique=True)
     return component

@@ -1,4 +1,4 @@
-"""Days out of dates in any style, in the order of day and month that their language has."""
+"""The one day that a date in any style names, by its language's order of day and month; doubt is dates.py's."""
 
 import re
 from contextlib import suppress
@@ -23,8 +23,8 @@ def iso_date(text: str, language: str) -> str | None:
     """
     if text.strip().casefold() in MISSING:
         return ""
-    found = _day(text, (language,), ("absolute-time",))
-    return None if found is None else found.isoformat()
+    day = _day(text, (language,), ("absolute-time",))
+    return None if day is None else day.isoformat()
 
 
 def day_of(text: str, language: str = "en") -> date | None:
@@ -44,9 +44,9 @@ def _day(text: str, languages: tuple[str, ...], parsers: tuple[str, ...]) -> dat
 def _read(text: str, languages: tuple[str, ...], parsers: tuple[str, ...]) -> date | None:
     if text.strip().casefold() in MISSING or len(text) > LONGEST:
         return None
-    if found := ISO.match(text):
+    if iso := ISO.match(text):
         try:
-            return date(*map(int, found.groups()))
+            return date(*map(int, iso.groups()))
         except ValueError:
             return None
     with needs("corpus"):

@@ -1,14 +1,12 @@
 """VeryfIT built from an export of CheckIT!: the steps in order, their files, and a screen that says what happened."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xfact.annotation.reviews import FORMS, REVISED, Answers, Review, check_ids, check_kept, list_csv, read_answers
-from xfact.build.datasheet import markdown
-from xfact.build.datasheet import record as record_of
+from xfact.annotation.reviews import FORMS, REVISED, Answers, Review, check_ids, list_csv, read_answers
+from xfact.build.output import Files, datasheet_files, list_files, reviewed, show_review, write
 from xfact.build.step import Step
 from xfact.build.veryfit import datasheet
 from xfact.build.veryfit import steps as veryfit_steps
@@ -17,10 +15,10 @@ from xfact.build.veryfit.steps import drawn, hints_in, shown, veryfit_row
 from xfact.config import Config, VeryfitBuilder
 from xfact.data.parties import ORIENTATIONS
 from xfact.data.veryfit import FIELDS
-from xfact.errors import DataError, UserError
-from xfact.io.files import content_hash, write_or_remove
+from xfact.errors import DataError
+from xfact.io.files import content_hash
 from xfact.io.grid import Table, csv_text
-from xfact.io.screen import say, warn
+from xfact.io.screen import say
 
 REMOVED = (
     "row", "id", "statement_date", "politician", "party", "statement", "verdict", "macro_area", "tags",
@@ -45,23 +43,18 @@ class Built:
     @property
     def wording(self) -> dict[str, str]:
         """Row -> revised statement."""
-        return next(found.answers for found in self.reviews if found.form is REVISED)
+        return next(asked.answers for asked in self.reviews if asked.form is REVISED)
 
 
 def build_veryfit(config: Config, builder: VeryfitBuilder) -> None:
     """Write full, small and enriched, what was left out, the lists for a person, and the datasheet."""
     source, folder = Path(str(config.input)), Path(str(config.output))
     built = run_steps(source, builder, config.seed)
-    for found in built.reviews:
-        check_kept(folder / "review" / found.form.file, found)
-    facts = facts_of(source, built, builder, config.seed)
-    files = {f"review/{name}": text for name, text in review_files(built).items()}
-    files |= {f"removed/{step.name.replace(' ', '_')}.csv": step.removed_csv(REMOVED) for step in built.steps}
-    files |= set_files(built) | datasheet_files(built, facts)
-    if source.resolve() in {(folder / name).resolve() for name in files}:
-        raise UserError(f"input={source}: would be overwritten by the set of this name; choose another output")
-    for name, content in files.items():
-        write_or_remove(folder / name, content)
+    sets = {"full": built.full} if built.small is None else {"full": built.full, "small": built.small}
+    tables = datasheet.tables(built.steps, sets, built.wording)
+    sheet = datasheet_files("VeryfIT, built from CheckIT!", facts_of(source, built, builder, config.seed), tables)
+    files = list_files(built.steps, REMOVED, built.reviews) | {"review/verdict_hints.csv": hints_csv(built)}
+    write(folder, files | set_files(built) | sheet, source, "set", built.reviews)
     show(source, folder, built)
     if built.small is None:
         raise DataError(f"{source}: {built.short}; all but small and enriched is in {folder}")
@@ -91,7 +84,7 @@ def run_steps(source: Path, builder: VeryfitBuilder, seed: int) -> Built:
         small = drawn(steps[-1].kept, builder.per_orientation, seed)
     except DataError as error:
         short = str(error)
-    reviews = [found for step in steps for found in step.reviews]
+    reviews = [asked for step in steps for asked in step.reviews]
     reviews.append(veryfit_steps.revised(small or [], answers["revised"]))
     return Built(columns, steps, small, short, reviews, answers)
 
@@ -99,15 +92,14 @@ def run_steps(source: Path, builder: VeryfitBuilder, seed: int) -> Built:
 # Files
 
 
-def review_files(built: Built) -> dict[str, str | None]:
-    """What a person is asked; None for a list with nothing in it."""
-    files = {found.form.file: list_csv(found.rows, found.form.answer) for found in built.reviews}
+def hints_csv(built: Built) -> str | None:
+    """The statements of full with words of a verdict; None if there are none."""
     hinted = [(entry, hints) for entry in built.full if (hints := hints_in(entry.statement))]
     rows = [shown(entry) | {"verdict": entry.verdict, "hints": ", ".join(hints)} for entry, hints in hinted]
-    return files | {"verdict_hints.csv": list_csv(rows, "hints")}
+    return list_csv(rows, "hints")
 
 
-def set_files(built: Built) -> dict[str, str | None]:
+def set_files(built: Built) -> Files:
     """VeryfIT's three files; None for those that could not be drawn."""
 
     def csv(entries: Iterable[Entry], wording: dict[str, str]) -> str:
@@ -124,29 +116,14 @@ def set_files(built: Built) -> dict[str, str | None]:
 def facts_of(source: Path, built: Built, builder: VeryfitBuilder, seed: int) -> dict[str, Any]:
     """From what and how it was built, for the datasheet."""
     return {
-        "source": {"file": source.name, "sha256": content_hash(source), "rows": built.steps[0].given},
+        "source": {"file": source.name, "sha256": content_hash(source), "rows": len(built.steps[0].decided)},
         "columns": built.columns,
         "seed": seed,
         "rows_per_orientation": builder.per_orientation,
-        "reviewed": {
-            found.form.file: {"asked": len(found.asked), "answered": len(found.answers)}
-            for found in built.reviews
-            if found.asked
-        },
+        "reviewed": reviewed(built.reviews),
         "rows_with_verdict_hints": sum(bool(hints_in(entry.statement)) for entry in built.full),
         "repeated_ids": len(built.full) - len({entry.id for entry in built.full}),
         "rows_annotated": len(built.wording),
-    }
-
-
-def datasheet_files(built: Built, facts: dict[str, Any]) -> dict[str, str]:
-    """The datasheet for people and for programs."""
-    sets = {"full": built.full} if built.small is None else {"full": built.full, "small": built.small}
-    found = datasheet.tables(built.steps, sets, built.wording)
-    record = json.dumps(record_of(facts, found), indent=2, ensure_ascii=False)
-    return {
-        "datasheet.md": markdown("VeryfIT, built from CheckIT!", facts, found),
-        "datasheet.json": record + "\n",
     }
 
 
@@ -156,7 +133,7 @@ def datasheet_files(built: Built, facts: dict[str, Any]) -> dict[str, str]:
 def show(source: Path, folder: Path, built: Built) -> None:
     """The columns taken, the funnel, the sets and what a person is asked."""
     taken = ", ".join(f"{field} = {column}" for field, column in built.columns.items())
-    say(f"{source}: {built.steps[0].given:,} rows; columns: {taken}")
+    say(f"{source}: {len(built.steps[0].decided):,} rows; columns: {taken}")
     for step in built.steps:
         say(step.words())
     for name, entries in (("full", built.full), ("small", built.small)):
@@ -164,12 +141,8 @@ def show(source: Path, folder: Path, built: Built) -> None:
             say(f"{name}: {set_words(entries)}")
     if built.small is not None:
         say(f"enriched: the rows of small, {len(built.wording):,} with a revised statement")
-    for found in built.reviews:
-        if found.asked:
-            say(f"review/{found.form.file}: {len(found.asked):,} to look at, {len(found.answers):,} answered")
-        if found.unasked:
-            path = built.answers[found.form.option].path
-            warn(f"{path}: {len(found.unasked):,} answers have no effect; their rows are not asked about")
+    for asked in built.reviews:
+        show_review(asked, built.answers[asked.form.option].path, "their rows are not asked about")
     hinted = sum(bool(hints_in(entry.statement)) for entry in built.full)
     if hinted:
         say(f"review/verdict_hints.csv: {hinted:,} statements of full with words of a verdict; they stay")

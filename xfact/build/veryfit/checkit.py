@@ -42,17 +42,17 @@ def read_export(path: Path, names: CheckitColumns) -> tuple[list[Entry], dict[st
 def find_columns(header: list[str], names: CheckitColumns, path: Path) -> dict[str, str]:
     """Field -> column; DataError if a needed one is not there."""
     known = {name_key(name): name for name in reversed(header)}
-    found = {}
+    columns = {}
     for field, candidates in names:
         there = [known[name_key(name)] for name in candidates if name_key(name) in known]
         if there:
-            found[field] = there[0]
+            columns[field] = there[0]
         elif field in NEEDED:
             raise DataError(
                 f"{path}: no column for {field} ({', '.join(candidates)}); name it as builder.columns.{field}=...; "
                 f"columns: {', '.join(header)}"
             )
-    return found
+    return columns
 
 
 def entry_of(number: int, row: dict[str, Any], columns: dict[str, str]) -> Entry:

@@ -21,14 +21,15 @@ Sets = Mapping[str, Entries]
 
 def tables(steps: Sequence[Step], sets: Sets, wording: Mapping[str, str]) -> list[Table]:
     """Every table of the datasheet; `sets` has full and, if it could be drawn, small."""
-    found = [
+    return [
         funnel("From CheckIT! to the full set", steps),
         reasons_table(steps),
         parties_table(sets["full"]),
         verdicts_table(sets),
+        orientations_table(sets),
+        *property_tables(sets),
+        lengths_table(sets, wording),
     ]
-    found.append(orientations_table(sets))
-    return [*found, *property_tables(sets), lengths_table(sets, wording)]
 
 
 def property_tables(sets: Sets) -> list[Table]:
@@ -36,15 +37,15 @@ def property_tables(sets: Sets) -> list[Table]:
     entries = [entry for each in sets.values() for entry in each]
     areas, sides = values_of(entries, MACRO_AREAS, area_of), values_of(entries, ORIENTATIONS, side_of)
     years = sorted({year_of(entry) for entry in entries})
-    found = [
+    tables = [
         crossed("Verdicts by macro area", sets, "macro area", areas, area_of, LABELS, verdict_of),
         crossed("Orientations by macro area", sets, "macro area", areas, area_of, sides, side_of),
     ]
     for side in sides:
         of_side = {name: [entry for entry in each if side_of(entry) == side] for name, each in sets.items()}
         title = f"Verdicts by macro area, orientation {side}"
-        found.append(crossed(title, of_side, "macro area", areas, area_of, LABELS, verdict_of))
-    return [*found, crossed("Verdicts by year of the statement", sets, "year", years, year_of, LABELS, verdict_of)]
+        tables.append(crossed(title, of_side, "macro area", areas, area_of, LABELS, verdict_of))
+    return [*tables, crossed("Verdicts by year of the statement", sets, "year", years, year_of, LABELS, verdict_of)]
 
 
 def values_of(entries: Entries, known: Sequence[str], of: Callable[[Entry], str]) -> list[str]:
@@ -87,9 +88,7 @@ def parties_table(full: Entries) -> Table:
 
 def verdicts_table(sets: Sets) -> Table:
     """Verdicts of each set beside the paper's size; enriched has the verdicts of small."""
-    rows: list[list[Cell]] = []
-    for name, entries in sets.items():
-        rows.append([name, *counted(entries), ROWS.get(name)])
+    rows: list[list[Cell]] = [[name, *counted(entries), ROWS.get(name)] for name, entries in sets.items()]
     header = ["set", *LABELS, "rows", "Vero %", "rows in the paper"]
     return Table("Verdicts of each set", header, rows, note="enriched has the rows of small.")
 
@@ -125,9 +124,9 @@ def crossed(
     rows: list[list[Cell]] = []
     for kind, entries in sets.items():
         counts = Counter((row_of(entry), column_of(entry)) for entry in entries)
-        for one in down:
-            cells = [counts[one, other] for other in across]
-            rows.append([kind, one, *cells, sum(cells)])
+        for value in down:
+            cells = [counts[value, other] for other in across]
+            rows.append([kind, value, *cells, sum(cells)])
     return Table(title, ["set", name, *across, "rows"], rows, texts=2)
 
 

@@ -7,7 +7,7 @@ stays out until a reviewer's answer brings it back.
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -68,40 +68,39 @@ def shown(entry: Entry) -> Cells:
 
 def complete(entries: Entries) -> Step:
     """Entries without an id, a statement or a verdict go, and those that say the same as an earlier one."""
-    kept, removed = [], []
+    decided = []
     seen: set[tuple[str, ...]] = set()
     for entry in entries:
         lacking = [name for name in ("id", "statement", "verdict") if not getattr(entry, name)]
         content = entry.id, entry.statement_date, entry.statement, name_key(entry.verdict)
         if lacking:
-            removed.append((entry, f"no {lacking[0]}"))
-        elif content in seen:
-            removed.append((entry, "the same as an earlier row"))
+            decided.append((entry, f"no {lacking[0]}"))
         else:
+            decided.append((entry, "the same as an earlier row" if content in seen else ""))
             seen.add(content)
-            kept.append(entry)
-    return Step("complete", len(entries), kept, removed)
+    return Step("complete", decided)
 
 
 def verdicts(entries: Entries, answers: Answers) -> Step:
     """True and false stay, half-true goes; an unknown verdict is listed and stays out."""
-    spelled: dict[str, str] = {}
-    unknown: Counter[str] = Counter()
+    unknown = (entry.verdict for entry in entries if name_key(entry.verdict) not in VERDICT_OF)
+    asked = review(VERDICTS, by_frequency("value", unknown), answers)
+    verdict_of = asked.answers | VERDICT_OF
+    decided = []
     for entry in entries:
-        if name_key(entry.verdict) not in VERDICT_OF:
-            unknown[spelled.setdefault(name_key(entry.verdict), entry.verdict)] += 1
-    asked = [{"value": value, "rows": str(rows)} for value, rows in unknown.most_common()]
-    found = review(VERDICTS, asked, answers)
-    kept, removed = [], []
-    for entry in entries:
-        verdict = (found.answers | VERDICT_OF).get(name_key(entry.verdict))
-        if verdict is None:
-            removed.append((entry, "unknown verdict"))
-        elif verdict == HALF_TRUE:
-            removed.append((entry, HALF_TRUE))
+        verdict = verdict_of.get(name_key(entry.verdict))
+        if verdict in (None, HALF_TRUE):
+            decided.append((entry, verdict or "unknown verdict"))
         else:
-            kept.append(replace(entry, verdict=verdict))
-    return Step("verdicts", len(entries), kept, removed, [found])
+            decided.append((replace(entry, verdict=verdict), ""))
+    return Step("verdicts", decided, [asked])
+
+
+def by_frequency(column: str, names: Iterable[str]) -> list[Cells]:
+    """A list's rows: each name as it is first spelled, the most frequent first."""
+    spelled: dict[str, str] = {}
+    counts = Counter(spelled.setdefault(name_key(name), name) for name in names)
+    return [{column: name, "rows": str(number)} for name, number in counts.most_common()]
 
 
 def is_quotation(statement: str) -> bool:
@@ -131,34 +130,33 @@ def quotations(entries: Entries, keep: Answers, rewritten: Answers) -> Step:
     }
     to_keep = review(QUOTATIONS, [shown(entry) for entry in others if entry.row not in of_form], keep)
     to_rewrite = review(REWRITTEN, [shown(entry) for entry in others if entry.row in of_form], rewritten)
-    kept, removed = [], []
+    kept_by_key, rewritten_by_key = to_keep.answers, to_rewrite.answers
+    decided = []
     for entry in entries:
-        key = str(entry.row)
+        key, reason = str(entry.row), ""
         if is_quotation(entry.statement):
-            kept.append(replace(entry, statement=unquoted(entry.statement)))
-        elif to_keep.answers.get(key) == "yes":
-            kept.append(entry)
-        elif key in to_rewrite.answers:
-            kept.append(replace(entry, statement=to_rewrite.answers[key]))
+            entry = replace(entry, statement=unquoted(entry.statement))
+        elif key in rewritten_by_key:
+            entry = replace(entry, statement=rewritten_by_key[key])
         elif entry.row in of_form:
-            removed.append((entry, "to be rewritten"))
-        else:
-            removed.append((entry, "not kept by the reviewer" if key in to_keep.answers else "not a quotation"))
-    notes = {"with quotation marks inside": sum(is_quotation(entry.statement) for entry in kept)}
-    return Step("quotations", len(entries), kept, removed, [to_keep, to_rewrite], notes)
+            reason = "to be rewritten"
+        elif kept_by_key.get(key) != "yes":
+            reason = "not kept by the reviewer" if key in kept_by_key else "not a quotation"
+        decided.append((entry, reason))
+    inside = sum(is_quotation(entry.statement) for entry, reason in decided if not reason)
+    return Step("quotations", decided, [to_keep, to_rewrite], {"with quotation marks inside": inside})
 
 
 def dates(entries: Entries, answers: Answers) -> Step:
     """Dates are read; one that cannot be read is listed and its entry stays out until a reviewer corrects it."""
     read = {entry.row: read_date(entry.statement_date) for entry in entries}
-    found = review(DATES, [shown(entry) for entry in entries if read[entry.row] is None], answers)
-    for key, answer in found.answers.items():
+    asked = review(DATES, [shown(entry) for entry in entries if read[entry.row] is None], answers)
+    for key, answer in asked.answers.items():
         read[int(key)] = read_date(answer)
         if read[int(key)] is None:
             raise DataError(f"{answers.path}: row {answers.lines[key]}: {answer!r} is no date; write {KNOWN}")
-    kept = [replace(entry, day=read[entry.row]) for entry in entries if read[entry.row]]
-    removed = [(entry, "unreadable date") for entry in entries if not read[entry.row]]
-    return Step("dates", len(entries), kept, removed, [found])
+    dated = [replace(entry, day=read[entry.row]) for entry in entries]
+    return Step("dates", [(entry, "" if entry.day else "unreadable date") for entry in dated], [asked])
 
 
 def read_date(text: str) -> date | None:
@@ -171,36 +169,31 @@ def read_date(text: str) -> date | None:
 
 def orientations(entries: Entries, answers: Answers) -> Step:
     """The party gives the orientation; where it is unknown the orientation is missing, and the party is listed."""
-    spelled: dict[str, str] = {}
-    unknown: Counter[str] = Counter()
+    unknown = (entry.party for entry in entries if entry.party and not fine_orientation(entry.party, {}))
+    asked = review(PARTIES, by_frequency("party", unknown), answers)
+    decided = []
     for entry in entries:
-        if entry.party and not fine_orientation(entry.party, {}):
-            unknown[spelled.setdefault(name_key(entry.party), entry.party)] += 1
-    asked = [{"party": party, "rows": str(rows)} for party, rows in unknown.most_common()]
-    found = review(PARTIES, asked, answers)
-    fine = [fine_orientation(entry.party, found.answers) for entry in entries]
-    kept = [replace(entry, fine=one, orientation=COARSE.get(one, "")) for entry, one in zip(entries, fine, strict=True)]
-    missing = [entry for entry in kept if not entry.orientation]
+        fine = fine_orientation(entry.party, asked.answers)
+        decided.append((replace(entry, fine=fine, orientation=COARSE.get(fine, "")), ""))
+    missing = [entry for entry, _ in decided if not entry.orientation]
     notes = {
         "without orientation": len(missing),
         "of them without party": sum(not entry.party for entry in missing),
     }
-    return Step("orientations", len(entries), kept, reviews=[found], notes=notes)
+    return Step("orientations", decided, [asked], notes)
 
 
 def macro_areas(entries: Entries, answers: Answers) -> Step:
     """One of the seven areas, or missing; missing and unknown ones are listed."""
     known = {name_key(area): area for area in MACRO_AREAS}
-    asked = [
-        shown(entry) | {"macro_area": entry.macro_area} for entry in entries if name_key(entry.macro_area) not in known
-    ]
-    found = review(MACRO_AREA, asked, answers)
-    kept = [
-        replace(entry, macro_area=known.get(name_key(entry.macro_area), found.answers.get(str(entry.row), "")))
-        for entry in entries
-    ]
-    notes = {"without macro area": sum(not entry.macro_area for entry in kept)}
-    return Step("macro areas", len(entries), kept, reviews=[found], notes=notes)
+    unknown = [entry for entry in entries if name_key(entry.macro_area) not in known]
+    asked = review(MACRO_AREA, [shown(entry) | {"macro_area": entry.macro_area} for entry in unknown], answers)
+    reviewed = asked.answers
+    decided = []
+    for entry in entries:
+        area = known.get(name_key(entry.macro_area), reviewed.get(str(entry.row), ""))
+        decided.append((replace(entry, macro_area=area), ""))
+    return Step("macro areas", decided, [asked], {"without macro area": sum(not e.macro_area for e, _ in decided)})
 
 
 def hints_in(statement: str) -> list[str]:

@@ -1,6 +1,5 @@
 """X-Fact built from ClaimReview: the steps in order, their files, and a screen that says what happened."""
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from xfact.annotation.reviews import Answers, Review, check_kept, list_csv, read_answers
-from xfact.build.datasheet import markdown, record
+from xfact.annotation.reviews import Answers, Review, read_answers
+from xfact.build.output import Files, datasheet_files, list_files, reviewed, show_review, write
 from xfact.build.step import Step
 from xfact.build.xfact import datasheet as xfact_datasheet
 from xfact.build.xfact import steps as xfact_steps
@@ -26,7 +25,6 @@ from xfact.build.xfact.steps import LANGUAGES, RATINGS
 from xfact.config import Config, FetchConfig, XfactBuilder
 from xfact.data.tsv import read_tsv, tsv_text
 from xfact.errors import DataError, UserError
-from xfact.io.files import write_or_remove
 from xfact.io.grid import Cell, Table, csv_text
 from xfact.io.screen import say, warn
 from xfact.runs.folder import cache_folder
@@ -54,15 +52,20 @@ class Built:
 
     @property
     def reviews(self) -> list[Review]:
-        return [found for step in self.steps for found in step.reviews]
+        return [asked for step in self.steps for asked in step.reviews]
+
+    @cached_property
+    def group_sizes(self) -> Counter[str]:
+        """Claims of each group of near-equal ones."""
+        return Counter(self.groups[record.key] for record in self.rows)
 
     @cached_property
     def by_split(self) -> dict[str, list[Record]]:
         """Each split's records, in the order of their days."""
-        found: dict[str, list[Record]] = {split: [] for split in OFFICIAL}
-        for _, key, one in sorted(((one.day or "9999", one.key, one) for one in self.rows), key=lambda row: row[:2]):
-            found[self.splits[key]].append(one)
-        return found
+        splits: dict[str, list[Record]] = {split: [] for split in OFFICIAL}
+        for _, key, record in sorted(((row.day or "9999", row.key, row) for row in self.rows), key=lambda row: row[:2]):
+            splits[self.splits[key]].append(record)
+        return splits
 
 
 def build_xfact(config: Config, builder: XfactBuilder) -> None:
@@ -70,14 +73,10 @@ def build_xfact(config: Config, builder: XfactBuilder) -> None:
     source, folder = str(config.input), Path(str(config.output))
     cache = cache_folder(config.out, "build")
     built = run_steps(source, builder, config.seed, config.fetch, cache)
-    for found in built.reviews:
-        check_kept(folder / "review" / found.form.file, found)
-    files = split_files(built) | list_files(built)
-    files |= datasheet_files(built, facts_of(source, built, builder, config.seed))
-    if Path(source).resolve() in {(folder / name).resolve() for name in files}:
-        raise UserError(f"input={source}: would be overwritten by the file of this name; choose another output")
-    for name, content in files.items():
-        write_or_remove(folder / name, content)
+    facts, tables = facts_of(source, built, builder, config.seed), xfact_datasheet.tables(built.steps, built.by_split)
+    files = split_files(built) | list_files(built.steps, REMOVED, built.reviews) | other_files(built)
+    files |= datasheet_files("A data set in X-Fact's layout", facts, tables)
+    write(folder, files, Path(source), "file", built.reviews)
     show(folder, built, builder)
     if not built.rows:
         raise DataError(f"input={source}: no claim is left; {folder}/removed says why")
@@ -100,20 +99,20 @@ def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig,
         say(step.words())
         return step.kept
 
-    found = read_all(source, crawl, fetch, cache)
-    say(f"{source}: {len(found):,} reviews in {crawl.words()}")
+    read_rows = read_all(source, crawl, fetch, cache)
+    say(f"{source}: {len(read_rows):,} reviews in {crawl.words()}")
     if builder.follow:
-        found, counts = followed([*found, *crawl.unrated], fetch, cache)
-        for one in found[len(found) - len(crawl.unrated) :]:
-            if one.rating:
-                crawl.rejected.remove((one.place, "no rating"))
-        found = [one for one in found if one.rating]
+        filled, counts = followed([*read_rows, *crawl.unrated], fetch, cache)
+        for record in filled[len(read_rows) :]:
+            if record.rating:
+                crawl.rejected.remove((record.place, "no rating"))
+        read_rows = [record for record in filled if record.rating]
         say("links followed: " + ", ".join(f"{what} {number:,}" for what, number in counts.items()))
-    rows = then(xfact_steps.clean(found, builder.mask))
+    rows = then(xfact_steps.clean(read_rows, builder.mask))
     rows = then(xfact_steps.languages(rows, builder.leave_out_languages or (), languages, identifier()))
     rows = then(xfact_steps.dates(rows))
     rows = then(xfact_steps.ratings(rows, RatingMaps(), ratings))
-    rows = then(xfact_steps.duplicates(rows, {one.key: one.label for one in old_rows}))
+    rows = then(xfact_steps.duplicates(rows, {record.key: record.label for record in old_rows}))
     rows = then(xfact_steps.rating_in_claim(rows))
     rows = then(xfact_steps.headlines(rows))
     rows = then(xfact_steps.with_evidence(rows, searched))
@@ -121,12 +120,12 @@ def run_steps(source: str, builder: XfactBuilder, seed: int, fetch: FetchConfig,
     rows = [*old_rows, *rows]
     groups = near_groups(rows, builder.near)
     if embedder is not None:
-        groups = near_in_meaning(embedder([one.claim for one in rows]), groups, builder.near_cosine)
-    old_pools = {(one.language, one.site): pool_of_split(old_splits[one.key]) for one in old_rows}
+        groups = near_in_meaning(embedder([record.claim for record in rows]), groups, builder.near_cosine)
+    old_pools = {(old.language, old.site): pool_of_split(old_splits[old.key]) for old in old_rows}
     pools = pools_of(rows, builder.train_languages, builder.min_in_domain, old_pools)
     last, splits = assign(rows, groups, pools, old_splits, seed, builder.before)
     then(last)
-    firsts = {one.key: rows[group].key for one, group in zip(rows, groups, strict=True)}
+    firsts = {record.key: rows[group].key for record, group in zip(rows, groups, strict=True)}
     return Built(crawl, steps, firsts, splits, len(old_rows))
 
 
@@ -134,7 +133,7 @@ def near_groups(rows: Sequence[Record], threshold: float) -> list[int]:
     """For each claim the number of the first of its near-equal ones, as task=audit finds them."""
     if not rows:
         return []
-    groups = near_duplicates([normalised(one.claim, one.language) for one in rows], threshold)
+    groups = near_duplicates([normalised(record.claim, record.language) for record in rows], threshold)
     _, first = np.unique(groups, return_index=True)
     return [int(number) for number in first[groups]]
 
@@ -158,12 +157,12 @@ def earlier(place: str | None) -> tuple[list[Record], dict[str, str]]:
         if not path.is_file():
             continue
         for claim in read_tsv(path, Counter()):
-            one = from_row(claim)
-            if one.key in splits:
+            record = from_row(claim)
+            if record.key in splits:
                 again += 1
             else:
-                rows.append(one)
-                splits[one.key] = split
+                rows.append(record)
+                splits[record.key] = split
     if again:
         warn(f"{place}: {again:,} rows have a claim of their source for the second time; the first of each stays")
     if place is not None and not rows:
@@ -195,35 +194,37 @@ def evidence_of(place: str | None) -> dict[str, Claim] | None:
 # Files
 
 
-def split_files(built: Built) -> dict[str, str | None]:
+def split_files(built: Built) -> Files:
     """The five files, and all claims in one; None for a split without rows."""
-    files: dict[str, str | None] = {}
+    files: Files = {}
     everything: list[Claim] = []
     for split, (name, _) in OFFICIAL.items():
-        rows = [row_of(one) for one in built.by_split[split]]
+        rows = [row_of(record) for record in built.by_split[split]]
         files[name] = tsv_text(rows) if rows else None
         everything += rows
     return files | {ALL: tsv_text(everything) if everything else None}
 
 
-def list_files(built: Built) -> dict[str, str | None]:
-    """What was left out, what a person is asked, and near-equal claims."""
-    files = {f"removed/{step.name.replace(' ', '_')}.csv": step.removed_csv(REMOVED) for step in built.steps}
-    rejected: list[Sequence[Cell]] = [list(pair) for pair in built.crawl.rejected]
-    files["removed/read.csv"] = csv_text(Table("", ["place", "reason"], rejected)) if rejected else None
-    files |= {f"review/{found.form.file}": list_csv(found.rows, found.form.answer) for found in built.reviews}
-    known: list[Sequence[Cell]] = [[one.file, one.rating, one.value, one.fault] for one in faults()]
-    files["review/label_map_faults.csv"] = csv_text(Table("", ["map", "rating", "English", "fault"], known))
-    return files | {"near.csv": near_csv(built)}
+def other_files(built: Built) -> Files:
+    """What could not be read, the label maps' faults, and near-equal claims."""
+    rejected = csv_text(Table("", ["place", "reason"], [list(pair) for pair in built.crawl.rejected]))
+    entries: list[Sequence[Cell]] = [[entry.file, entry.rating, entry.value, entry.fault] for entry in faults()]
+    return {
+        "removed/read.csv": rejected if built.crawl.rejected else None,
+        "review/label_map_faults.csv": csv_text(Table("", ["map", "rating", "English", "fault"], entries)),
+        "near.csv": near_csv(built),
+    }
 
 
 def near_csv(built: Built) -> str | None:
     """The claims of every group of two or more, with the split of each."""
-    sizes = Counter(built.groups[one.key] for one in built.rows)
+    sizes = built.group_sizes
     rows: list[Sequence[Cell]] = [
-        [built.groups[one.key], one.key, built.splits[one.key], one.language, one.site, one.label, one.claim]
-        for one in sorted(built.rows, key=lambda one: (built.groups[one.key], one.key))
-        if sizes[built.groups[one.key]] > 1
+        [group, key, built.splits[key], record.language, record.site, record.label, record.claim]
+        for group, key, record in sorted(
+            ((built.groups[row.key], row.key, row) for row in built.rows), key=lambda row: row[:2]
+        )
+        if sizes[group] > 1
     ]
     header = ["group", "key", "split", "language", "site", "label", "claim"]
     return csv_text(Table("", header, rows)) if rows else None
@@ -242,22 +243,8 @@ def facts_of(source: str, built: Built, builder: XfactBuilder, seed: int) -> dic
         "seed": seed,
         "builder": builder.model_dump(exclude={"name", "previous", "evidence", "ratings", "languages"}),
         "claims_of_the_earlier_build": built.old,
-        "reviewed": {
-            found.form.file: {"asked": len(found.asked), "answered": len(found.answers)}
-            for found in built.reviews
-            if found.asked
-        },
-        "near_groups": sum(size > 1 for size in Counter(built.groups[one.key] for one in built.rows).values()),
-    }
-
-
-def datasheet_files(built: Built, facts: dict[str, Any]) -> dict[str, str]:
-    """The datasheet for people and for programs."""
-    found = xfact_datasheet.tables(built.steps, built.by_split)
-    content = json.dumps(record(facts, found), indent=2, ensure_ascii=False)
-    return {
-        "datasheet.md": markdown("A data set in X-Fact's layout", facts, found),
-        "datasheet.json": content + "\n",
+        "reviewed": reviewed(built.reviews),
+        "near_groups": sum(size > 1 for size in built.group_sizes.values()),
     }
 
 
@@ -270,11 +257,8 @@ def show(folder: Path, built: Built, builder: XfactBuilder) -> None:
         say(f"{built.old:,} claims of {builder.previous} are in their splits as before")
     for split in OFFICIAL:
         rows = built.by_split[split]
-        languages = Counter(one.language for one in rows)
-        say(f"{split}: {len(rows):,} claims, {len(languages):,} languages, {len({one.site for one in rows}):,} sources")
-    for found in built.reviews:
-        if found.asked:
-            say(f"review/{found.form.file}: {len(found.asked):,} to look at, {len(found.answers):,} answered")
-        if found.unasked:
-            warn(f"{found.form.option}: {len(found.unasked):,} answers have no effect; nothing asks for them")
+        languages, sites = {record.language for record in rows}, {record.site for record in rows}
+        say(f"{split}: {len(rows):,} claims, {len(languages):,} languages, {len(sites):,} sources")
+    for asked in built.reviews:
+        show_review(asked, asked.form.option, "nothing asks for them")
     say(f"written to {folder}: the splits, {ALL}, near.csv, datasheet.md, datasheet.json, removed/, review/")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from xfact.build.xfact.record import Record
-from xfact.text.hosts import host_and_path
+from xfact.text.hosts import site_of
 from xfact.text.normalise import writable
 
 COMMENT = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|(?://\s*)?\]\]>)\s*$")
@@ -68,14 +68,14 @@ def nodes(thing: Any) -> Iterator[dict[str, Any]]:
     """Every ClaimReview, or claim of Google's API, anywhere in a JSON value, outermost first, in its order."""
     waiting = [thing]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, list):
-            waiting.extend(reversed(one))
-        elif isinstance(one, dict):
-            if is_review(one) or isinstance(one.get("claimReview"), list):
-                yield one
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting.extend(reversed(value))
+        elif isinstance(value, dict):
+            if is_review(value) or isinstance(value.get("claimReview"), list):
+                yield value
             else:
-                waiting.extend(reversed(list(one.values())))
+                waiting.extend(reversed(list(value.values())))
 
 
 def is_review(node: dict[str, Any]) -> bool:
@@ -109,18 +109,18 @@ def attempt(fields: dict[str, str], place: str) -> Record | Rejected:
 def schema_records(node: dict[str, Any], place: str) -> Iterator[Record | Rejected]:
     """A record for each claim that a schema.org ClaimReview is of; with two ratings it is none, as which is whose?"""
     items = several(node.get("itemReviewed"))
-    found = list(dict.fromkeys(filter(None, map(rating_of, several(node.get("reviewRating"))))))
-    if len(found) > 1:
+    ratings = list(dict.fromkeys(filter(None, map(rating_of, several(node.get("reviewRating"))))))
+    if len(ratings) > 1:
         yield Rejected("several ratings")
         return
     author = first(node.get("author"))
     url = text(node.get("url") or node.get("mainEntityOfPage") or node.get("@id"))
     fields = {
         "url": url,
-        "site": site(url) or site(text(author.get("url"))),
+        "site": site_of(url) or site_of(text(author.get("url"))),
         "language": text(node.get("inLanguage")),
         "review_date": text(node.get("datePublished")),
-        "rating": "".join(found),
+        "rating": "".join(ratings),
     }
     said = list(dict.fromkeys(texts(node.get("claimReviewed")))) or [text(item.get("name")) for item in items] or [""]
     for number, claim in enumerate(said):
@@ -140,7 +140,7 @@ def google_fields(claim: dict[str, Any], review: dict[str, Any]) -> dict[str, st
     url, publisher = text(review.get("url")), first(review.get("publisher"))
     return {
         "url": url,
-        "site": site(url) or site(text(publisher.get("site"))),
+        "site": site_of(url) or site_of(text(publisher.get("site"))),
         "language": text(review.get("languageCode")),
         "claim": text(claim.get("text")),
         "claimant": text(claim.get("claimant")),
@@ -158,13 +158,13 @@ def grade(rating: dict[str, Any]) -> str:
 
 def several(value: Any) -> list[dict[str, Any]]:
     """The objects of a property that may be one, several, a text or nothing."""
-    found = []
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, dict):
-            found.append(one)
-        elif isinstance(one, str) and one.strip():
-            found.append({"name": one, "url": one})
-    return found
+    objects = []
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, dict):
+            objects.append(item)
+        elif isinstance(item, str) and item.strip():
+            objects.append({"name": item, "url": item})
+    return objects
 
 
 def first(value: Any) -> dict[str, Any]:
@@ -180,20 +180,14 @@ def texts(value: Any) -> list[str]:
 def text(value: Any) -> str:
     """A property's text: of the first of several, of a JSON-LD value, of an object its @id, URL or name."""
     if isinstance(value, list):
-        return next((found for one in value if (found := text(one))), "")
+        return next((said for item in value if (said := text(item))), "")
     if isinstance(value, dict):
-        return next((found for key in ("@value", "@id", "url", "name") if (found := text(value.get(key)))), "")
+        return next((said for key in ("@value", "@id", "url", "name") if (said := text(value.get(key)))), "")
     return "" if value is None or isinstance(value, bool) else writable(str(value).strip())
 
 
 def names(value: Any) -> str:
     """The names of one author or several."""
     people = value if isinstance(value, list) else [value]
-    found = [text(one.get("name")) if isinstance(one, dict) else text(one) for one in people]
-    return ", ".join(name for name in found if name)
-
-
-def site(url: str) -> str:
-    """The host of a URL, or of a bare domain, without www; "" for what is neither."""
-    host = host_and_path(url)[0].removeprefix("www.")
-    return host if re.fullmatch(r"[^\s.]+(\.[^\s.]+)+", host) else ""
+    named = [text(person.get("name")) if isinstance(person, dict) else text(person) for person in people]
+    return ", ".join(filter(None, named))

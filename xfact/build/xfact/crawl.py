@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from xfact.build.xfact.claimreview import Rejected, json_ld, loads, nodes, records
 from xfact.build.xfact.online import fetched, is_address, is_search
@@ -48,12 +47,12 @@ class Crawl:
 
     def online(self, addresses: list[str], fetch: FetchConfig, cache: Path) -> Iterator[Record]:
         """The records of what addresses give; one that gives nothing is rejected."""
-        for place, found in fetched(addresses, fetch, cache):
-            if isinstance(found, str):
-                self.rejected.append((place, found))
+        for place, answer in fetched(addresses, fetch, cache):
+            if isinstance(answer, str):
+                self.rejected.append((place, answer))
             else:
                 self.fetched += 1
-                yield from self.blocks(found, place)
+                yield from self.blocks(answer, place)
 
     def files_of(self, path: Path) -> Iterator[Record]:
         """Every record of a file or folder."""
@@ -105,20 +104,16 @@ class Crawl:
             self.rejected.append((place, str(error)))
             return
         self.mended += mended
-        yield from self.found(thing, place)
-
-    def found(self, thing: Any, place: str) -> Iterator[Record]:
-        """The reviews in one JSON value."""
-        some = False
+        empty = True
         for node in nodes(thing):
-            for one in records(node, place):
-                some = True
-                if isinstance(one, Rejected):
-                    self.rejected.append((place, str(one)))
-                    self.unrated += [one.unrated] if one.unrated else []
+            for review in records(node, place):
+                empty = False
+                if isinstance(review, Rejected):
+                    self.rejected.append((place, str(review)))
+                    self.unrated += [review.unrated] if review.unrated else []
                 else:
-                    yield one
-        if not some:
+                    yield review
+        if empty:
             self.rejected.append((place, "no ClaimReview"))
 
     @property
@@ -134,36 +129,36 @@ class Crawl:
         return ", ".join(read) + (f" ({extra})" if extra else "")
 
 
-def followed(found: list[Record], fetch: FetchConfig, cache: Path) -> tuple[list[Record], Counter[str]]:
+def followed(reviews: list[Record], fetch: FetchConfig, cache: Path) -> tuple[list[Record], Counter[str]]:
     """The reviews, each with what it lacks from the page of its link, if that has a review of the same claim.
 
     The counts say how many pages were asked for, what was filled in, and why pages gave nothing.
     """
     counts: Counter[str] = Counter()
-    links = [one.url for one in found if lacking(one) and not one.place.startswith(one.url)]
+    links = [review.url for review in reviews if lacking(review) and not review.place.startswith(review.url)]
     links = [link for link in dict.fromkeys(links) if is_address(link) and not is_search(link, fetch)]
     pages = dict(fetched(links, fetch, cache)) if links else {}
     counts["pages"] = len(pages)
     counts.update(answer for answer in pages.values() if isinstance(answer, str))
     filled = []
-    for one in found:
-        blocks = pages.get(one.url, ())
-        if lacking(one) and not isinstance(blocks, str):
-            same = normalised(one.claim, one.language)
-            for other in Crawl().blocks(list(blocks), one.url):
-                if normalised(other.claim, one.language) == same:
-                    more = {name: text for name in lacking(one) if (text := getattr(other, name))}
+    for review in reviews:
+        blocks = pages.get(review.url, ())
+        if lacking(review) and not isinstance(blocks, str):
+            claim = normalised(review.claim, review.language)
+            for other in Crawl().blocks(list(blocks), review.url):
+                if normalised(other.claim, review.language) == claim:
+                    more = {name: text for name in lacking(review) if (text := getattr(other, name))}
                     counts.update(f"{name.replace('_', ' ')} filled in" for name in more)
-                    one = replace(one, **more)
+                    review = replace(review, **more)
                     break
-        filled.append(one)
+        filled.append(review)
     return filled, counts
 
 
-def lacking(one: Record) -> list[str]:
+def lacking(review: Record) -> list[str]:
     """The fields of a review that are empty and that its page may have."""
     names = ("language", "claimant", "claim_date", "review_date", "rating")
-    return [name for name in names if not getattr(one, name)]
+    return [name for name in names if not getattr(review, name)]
 
 
 def suffix(path: Path) -> str:
@@ -173,21 +168,21 @@ def suffix(path: Path) -> str:
 
 def addresses(path: Path) -> list[str]:
     """The addresses of a list, one a line; blank lines and comments aside."""
-    found = []
+    listed = []
     for number, line in lines(path):
         address = line.strip()
         if address and not address.startswith("#"):
             if not is_address(address):
                 raise DataError(f"{path}:{number}: {address[:80]!r} is no http or https address")
-            found.append(address)
-    return list(dict.fromkeys(found))
+            listed.append(address)
+    return list(dict.fromkeys(listed))
 
 
 def read_all(path: str, crawl: Crawl, fetch: FetchConfig, cache: Path) -> list[Record]:
     """Every record, which must be some; pages of the web are kept in the cache folder."""
-    found = list(tracked(crawl.read(path, fetch, cache), "reading"))
-    if not found:
+    reviews = list(tracked(crawl.read(path, fetch, cache), "reading"))
+    if not reviews:
         raise DataError(
             f"input={path}: no ClaimReview in {crawl.words()}; .html, .json, .jsonl and addresses in a .txt are read"
         )
-    return found
+    return reviews

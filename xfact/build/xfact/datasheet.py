@@ -14,15 +14,15 @@ Splits = Mapping[str, Sequence[Record]]
 
 def tables(steps: Sequence[Step], splits: Splits) -> list[Table]:
     """Every table of the datasheet."""
-    found = [funnel("From fact-checks to claims", steps), reasons_table(steps), splits_table(splits)]
-    return [*found, sources_table(splits), labels_table(splits), years_table(splits)]
+    steps_tables = [funnel("From fact-checks to claims", steps), reasons_table(steps)]
+    return [*steps_tables, *(table(splits) for table in (splits_table, sources_table, labels_table, years_table))]
 
 
 def splits_table(splits: Splits) -> Table:
     """Claims, languages and sources of each split."""
     rows: list[list[Cell]] = []
     for split, records in splits.items():
-        languages, sites = sorted({one.language for one in records}), {one.site for one in records}
+        languages, sites = sorted({record.language for record in records}), {record.site for record in records}
         rows.append([split, " ".join(languages), len(languages), len(sites), len(records)])
     header = ["split", "codes", "languages", "sources", "claims"]
     return Table("Splits and their languages (paper, Table 2)", header, rows, texts=2)
@@ -30,8 +30,8 @@ def splits_table(splits: Splits) -> Table:
 
 def sources_table(splits: Splits) -> Table:
     """Language, source, family and the claims of each split."""
-    counts = {split: Counter((one.language, one.site) for one in records) for split, records in splits.items()}
-    places = sorted({place for found in counts.values() for place in found})
+    counts = {split: Counter((record.language, record.site) for record in records) for split, records in splits.items()}
+    places = sorted({place for of_split in counts.values() for place in of_split})
     rows: list[list[Cell]] = []
     for language, site in places:
         name, family = name_and_family(language)
@@ -41,15 +41,14 @@ def sources_table(splits: Splits) -> Table:
 
 def labels_table(splits: Splits) -> Table:
     """Labels by split."""
-    counts = [Counter(one.label for one in records) for records in splits.values()]
-    rows: list[list[Cell]] = [[label, *(found[label] for found in counts)] for label in LABELS]
+    counts = [Counter(record.label for record in records) for records in splits.values()]
+    rows: list[list[Cell]] = [[label, *(of_split[label] for of_split in counts)] for label in LABELS]
     return Table("Labels by split", ["label", *splits], rows)
 
 
 def years_table(splits: Splits) -> Table:
     """Years of the claims, or where those are unknown of their reviews."""
-    counts = [Counter(one.day[:4] or "unknown" for one in records) for records in splits.values()]
-    years = sorted({year for found in counts for year in found})
-    return Table(
-        "Years of the claims", ["year", *splits], [[year, *(found[year] for found in counts)] for year in years]
-    )
+    counts = [Counter(record.day[:4] or "unknown" for record in records) for records in splits.values()]
+    years = sorted({year for of_split in counts for year in of_split})
+    rows: list[list[Cell]] = [[year, *(of_split[year] for of_split in counts)] for year in years]
+    return Table("Years of the claims", ["year", *splits], rows)

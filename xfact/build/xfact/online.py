@@ -44,15 +44,15 @@ def some(addresses: list[str], settings: FetchConfig, kept: KeptAnswers) -> Iter
     """What these give, from what is kept or else from the web."""
     from xfact.web.fetch import Page, fetch_all
 
-    found = {address: answer for address in addresses if (answer := kept.get(address)) is not None}
+    answers = {address: answer for address in addresses if (answer := kept.get(address)) is not None}
 
     def keep(address: str, page: Page | Refused) -> None:
-        found[address] = str(page) if isinstance(page, Refused) else blocks(page.text)
+        answers[address] = str(page) if isinstance(page, Refused) else blocks(page.text)
         if not isinstance(page, Refused) or page.lasts:
-            kept.put(address, found[address])
+            kept.put(address, answers[address])
 
-    fetch_all([address for address in addresses if address not in found], settings, keep)
-    return ((address, found[address]) for address in addresses)
+    fetch_all([address for address in addresses if address not in answers], settings, keep)
+    return ((address, answers[address]) for address in addresses)
 
 
 def blocks(text: str) -> list[str]:
@@ -94,10 +94,5 @@ def search(address: str, settings: FetchConfig) -> Iterator[tuple[str, list[str]
         token = value.get("nextPageToken") if isinstance(value, dict) else None
         if not token:
             return
-        place = with_query(address, pageToken=token)
-
-
-def with_query(address: str, **more: str) -> str:
-    """The address with these in its query."""
-    parts = urlsplit(address)
-    return urlunsplit(parts._replace(query=urlencode({**dict(parse_qsl(parts.query)), **more})))
+        query = dict(parse_qsl(urlsplit(address).query)) | {"pageToken": token}
+        place = urlunsplit(urlsplit(address)._replace(query=urlencode(query)))

@@ -7,15 +7,13 @@ ratings between bars. As the authors published them, with their faults, which `f
 import html
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from xfact.config import PACKAGE
-from xfact.data.ratings import LABEL_MAPS, LANGUAGE_OF, MASTER
-from xfact.errors import DataError
-from xfact.schema import LABELS, canonical_label
+from xfact.data.ratings import LABEL_MAPS, LANGUAGE_OF, MASTER, master_map
+from xfact.schema import canonical_label
 from xfact.text.normalise import folded, in_words, visible
 
 # What may stand between a rating and the sentence that explains it; a comma or a bracket may change the verdict.
@@ -57,21 +55,16 @@ def normalised_rating(rating: str, language: str = "") -> str:
 class RatingMaps:
     """Every site's map, and the master map."""
 
-    def __init__(self, folder: Path = LABEL_MAPS) -> None:
+    def __init__(self) -> None:
         self.labels: dict[str, set[str]] = defaultdict(set)  # English rating -> labels
-        for label, ratings in _pairs(folder / MASTER):
-            if canonical_label(label) not in LABELS:
-                raise DataError(f"{folder / MASTER}: label {label!r} is none of the seven")
-            for one in ratings.split("|"):
-                self.labels[normalised_rating(one)].add(canonical_label(label))
+        for rating, labels in master_map().items():
+            self.labels[normalised_rating(rating)].update(map(canonical_label, labels))
+        self.entries = list(entries())
         self.sites: dict[str, dict[str, set[str]]] = {}  # site -> original -> English ratings
-        for path in sorted(folder.glob("*.txt")):
-            entries: dict[str, set[str]] = defaultdict(set)
-            for original, english in _pairs(path):
-                text = normalised_rating(original, LANGUAGE_OF.get(path.stem, ""))
-                if english and not junk(text):
-                    entries[text].add(normalised_rating(english))
-            self.sites[path.stem] = dict(entries)
+        for site, _, text, english in self.entries:
+            ratings = self.sites.setdefault(site, {})
+            if english and not junk(text):
+                ratings.setdefault(text, set()).add(normalised_rating(english))
 
     def map(self, site: str, rating: str, decided: Mapping[str, str] | None = None) -> Mapped:
         """A site's rating: as a person `decided` (by rating_key), else by its map, else as the master map has it."""
@@ -82,26 +75,27 @@ class RatingMaps:
             text = english
         if text in own or text in self.labels:
             return self._mapped(text, own.get(text, {text}))
-        known = [one for one in (*own, *self.labels) if one and text.startswith(one)]
-        for one in sorted(known, key=len, reverse=True):
-            if after := AFTER_RATING.match(text[len(one) :]):
-                found = self._mapped(one, own.get(one, {one}))
-                if self._is_qualified(found, text[len(one) + after.end() :], own):
+        known = [begin for begin in (*own, *self.labels) if begin and text.startswith(begin)]
+        for begin in sorted(known, key=len, reverse=True):
+            if after := AFTER_RATING.match(text[len(begin) :]):
+                mapped = self._mapped(begin, own.get(begin, {begin}))
+                if self._is_qualified(mapped, text[len(begin) + after.end() :], own):
                     return Mapped(text, "", "", "qualified rating")
-                return replace(found, cut=True)
+                return replace(mapped, cut=True)
         return Mapped(text, "", "", "unmapped rating")
 
-    def _is_qualified(self, found: Mapped, rest: str, own: Mapping[str, set[str]]) -> bool:
+    def _is_qualified(self, mapped: Mapped, rest: str, own: Mapping[str, set[str]]) -> bool:
         """Whether what stands behind a rating says `but`, or in a few words rates otherwise."""
         words = in_words(rest).split()
         if not words or words[0] in but_words() or len(words) > FEW:
             return bool(words) and words[0] in but_words()
         spans = {" ".join(words[start:end]) for end in range(len(words) + 1) for start in range(end)}
-        others = [self._mapped(one, own.get(one, {one})).label for one in spans if one in own or one in self.labels]
-        return any(label and label != found.label for label in others)
+        known = [span for span in spans if span in own or span in self.labels]
+        others = [self._mapped(span, own.get(span, {span})).label for span in known]
+        return any(label and label != mapped.label for label in others)
 
     def _mapped(self, text: str, ratings: set[str]) -> Mapped:
-        labels = {label for one in ratings for label in self.labels_of(one)}
+        labels = {label for rating in ratings for label in self.labels_of(rating)}
         english = "|".join(sorted(ratings))
         if len(labels) > 1:
             return Mapped(text, english, "", "ambiguous rating")
@@ -126,27 +120,27 @@ def rating_key(site: str, rating: str) -> str:
     return f"{site}: {normalised_rating(rating, LANGUAGE_OF.get(site, ''))}"
 
 
-def _pairs(path: Path) -> list[tuple[str, str]]:
-    """(first, second) of a map's lines; the second is "" where there is none."""
-    lines = path.read_text(encoding="utf-8").split("\n")
-    return [(first, second.strip()) for first, _, second in (line.partition("\t") for line in lines if line.strip())]
+def entries() -> Iterator[tuple[str, str, str, str]]:
+    """Site, original rating, the same normalised, and English rating of each line of the sites' maps."""
+    for path in sorted(LABEL_MAPS.glob("*.txt")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            original, _, english = line.partition("\t")
+            yield path.stem, original.strip(), normalised_rating(original, LANGUAGE_OF[path.stem]), english.strip()
 
 
-def faults(folder: Path = LABEL_MAPS) -> list[Fault]:
+def faults() -> list[Fault]:
     """Entries of the maps that are ambiguous, not mapped, or no ratings, in the order of the files."""
-    maps = RatingMaps(folder)
-    found = [
+    maps = RatingMaps()
+    faulty = [
         Fault(MASTER, rating, "|".join(sorted(labels)), "two labels")
         for rating, labels in maps.labels.items()
         if len(labels) > 1
     ]
-    found += [Fault(MASTER, rating, "other", "more likely no rating") for rating in maps.labels if rating == NO_RATING]
-    for path in sorted(folder.glob("*.txt")):
-        for original, english in _pairs(path):
-            text = normalised_rating(original, LANGUAGE_OF.get(path.stem, ""))
-            if fault := fault_of(maps, text, maps.sites[path.stem].get(text, set())):
-                found.append(Fault(path.name, original.strip(), english, fault))
-    return found
+    faulty += [Fault(MASTER, rating, "other", "more likely no rating") for rating in maps.labels if rating == NO_RATING]
+    for site, original, text, english in maps.entries:
+        if fault := fault_of(maps, text, maps.sites[site].get(text, set())):
+            faulty.append(Fault(f"{site}.txt", original, english, fault))
+    return faulty
 
 
 def junk(text: str) -> str:
@@ -158,13 +152,13 @@ def junk(text: str) -> str:
 
 def fault_of(maps: RatingMaps, text: str, values: set[str]) -> str:
     """What is wrong with an entry of a site's map, or ""."""
-    if found := junk(text):
-        return found
+    if kind := junk(text):
+        return kind
     if not values:
         return "no English rating"
-    if len({label for one in values for label in maps.labels_of(one)}) > 1:
+    if len({label for rating in values for label in maps.labels_of(rating)}) > 1:
         return "two labels"
-    if not all(maps.labels_of(one) for one in values):
+    if not all(map(maps.labels_of, values)):
         return "not in the master map"
     if len(text) > SENTENCE:
         return "a sentence"

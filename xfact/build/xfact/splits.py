@@ -24,9 +24,9 @@ def pools_of(records: Sequence[Record], languages: int, min_in_domain: int, old:
     by_language = Counter(record.language for record in records)
     by_source = Counter((record.language, record.site) for record in records)
     known = {language for (language, _), pool in old.items() if pool != "alpha3"}
-    largest = [one for one, _ in sorted(by_language.items(), key=lambda item: (-item[1], item[0]))]
+    largest = [language for language, _ in sorted(by_language.items(), key=lambda item: (-item[1], item[0]))]
     zero_shot = {language for (language, _), pool in old.items() if pool == "alpha3"}
-    new = [one for one in largest if one not in known | zero_shot]
+    new = [language for language in largest if language not in known | zero_shot]
     split = known | set(new[: max(0, languages - len(known))])
     pools, taken = dict(old), {language for (language, _), pool in old.items() if pool == "in-domain"}
     for (language, site), number in sorted(by_source.items(), key=lambda item: (-item[1], item[0])):
@@ -55,45 +55,35 @@ def assign(
     `old` is key -> split of the earlier build, whose claims are among the records and stay where they are.
     """
     placed = dict(old)
-    kept, removed = [], []
+    decided: list[tuple[Record, str]] = []
     waiting: list[list[Record]] = []
     for members in grouped(records, groups):
-        new = [one for one in members if one.key not in old]
-        there = sorted({old[one.key] for one in members if one.key in old})
-        kept += [one for one in members if one.key in old]
-        if len(there) > 1:
-            removed += [(one, f"near claims of {' and '.join(there)}") for one in new]
-        elif there:
-            split = there[0]
-            for one in new:
-                if pool_of_split(split) == pools[one.language, one.site]:
-                    kept.append(one)
-                    placed[one.key] = split
-                else:
-                    removed.append((one, f"near a claim of {split}"))
+        new = [record for record in members if record.key not in old]
+        splits = sorted({old[record.key] for record in members if record.key in old})
+        decided += [(record, "") for record in members if record.key in old]
+        if len(splits) > 1:
+            decided += [(record, f"near claims of {' and '.join(splits)}") for record in new]
         elif new:
-            pool = pools[new[0].language, new[0].site]
-            together = [one for one in new if pools[one.language, one.site] == pool]
-            removed += [(one, f"near a claim of {pool}") for one in new if pools[one.language, one.site] != pool]
-            if pool == "in-domain":
+            place = splits[0] if splits else pools[new[0].language, new[0].site]
+            pool = pool_of_split(place)
+            together = [record for record in new if pools[record.language, record.site] == pool]
+            apart = [record for record in new if pools[record.language, record.site] != pool]
+            decided += [(record, f"near a claim of {place}") for record in apart]
+            if place == "in-domain":
                 waiting.append(together)
             else:
-                kept += together
-                placed |= {one.key: pool for one in together}
-    for one, reason in share_out(waiting, records, placed, seed, before):
-        if reason:
-            removed.append((one, reason))
-        else:
-            kept.append(one)
-    return Step("splits", len(records), kept, removed), placed
+                decided += [(record, "") for record in together]
+                placed |= {record.key: place for record in together}
+    decided += share_out(waiting, records, placed, seed, before)
+    return Step("splits", decided), placed
 
 
 def grouped(records: Sequence[Record], groups: Sequence[int]) -> list[list[Record]]:
     """The records of each group, in their order."""
-    found: dict[int, list[Record]] = defaultdict(list)
+    members: dict[int, list[Record]] = defaultdict(list)
     for record, group in zip(records, groups, strict=True):
-        found[group].append(record)
-    return list(found.values())
+        members[group].append(record)
+    return list(members.values())
 
 
 def pool_of_split(split: str) -> str:
@@ -110,41 +100,48 @@ def share_out(
     and its source lack most of their shares.
     """
     counts: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+
+    def count(record: Record) -> None:
+        for stratum in strata(record):
+            counts[stratum][placed[record.key]] += 1
+
     for record in records:
         if placed.get(record.key) in SHARES:
-            for place in ((record.site,), (record.site, record.label)):
-                counts[place][placed[record.key]] += 1
-    found = []
-    for members in sorted(waiting, key=lambda one: hashlib.sha256(f"{seed}\n{one[0].key}".encode()).digest()):
+            count(record)
+    decided = []
+    for members in sorted(waiting, key=lambda group: hashlib.sha256(f"{seed}\n{group[0].key}".encode()).digest()):
         staying, names = in_time(members, before)
-        found += [(one, reason) for one, reason in staying if reason]
-        inside = [one for one, reason in staying if not reason]
+        decided += staying
+        inside = [record for record, reason in staying if not reason]
         if not inside:
             continue
-        places = ((inside[0].site,), (inside[0].site, inside[0].label))
-        split = max(names, key=lambda name: sum(lack(counts[place], name, names, len(inside)) for place in places))
-        for one in inside:
-            placed[one.key] = split
-            for place in ((one.site,), (one.site, one.label)):
-                counts[place][split] += 1
-        found += [(one, "") for one in inside]
-    return found
+        first = strata(inside[0])
+        split = max(names, key=lambda name: sum(lack(counts[place], name, names, len(inside)) for place in first))
+        for record in inside:
+            placed[record.key] = split
+            count(record)
+    return decided
+
+
+def strata(record: Record) -> tuple[tuple[str, ...], ...]:
+    """What each split is to have its share of: the source, and the source's claims of this label."""
+    return (record.site,), (record.site, record.label)
 
 
 def lack(counts: Counter[str], name: str, names: Sequence[str], more: int) -> float:
     """How many claims a split has too few of, once `more` are there."""
-    share = SHARES[name] / sum(SHARES[one] for one in names)
-    return share * (sum(counts[one] for one in names) + more) - counts[name]
+    share = SHARES[name] / sum(SHARES[other] for other in names)
+    return share * (sum(counts[other] for other in names) + more) - counts[name]
 
 
 def in_time(members: list[Record], before: str | None) -> tuple[list[tuple[Record, str]], Sequence[str]]:
     """The members with "" or why they cannot be in a split by time, and the splits that are open to the rest."""
     if before is None:
-        return [(one, "") for one in members], tuple(SHARES)
-    dated = [one for one in members if one.day]
-    reasons = [(one, "no date") for one in members if not one.day]
-    early = [one for one in dated if one.day < before]
+        return [(record, "") for record in members], tuple(SHARES)
+    dated = [record for record in members if record.day]
+    undated = [(record, "no date") for record in members if not record.day]
+    early = [record for record in dated if record.day < before]
     if not early:
-        return reasons + [(one, "") for one in dated], ("alpha1",)
-    late = [(one, "near a claim before the date") for one in dated if one.day >= before]
-    return reasons + late + [(one, "") for one in early], BEFORE
+        return undated + [(record, "") for record in dated], ("alpha1",)
+    late = [(record, "near a claim before the date") for record in dated if record.day >= before]
+    return undated + late + [(record, "") for record in early], BEFORE

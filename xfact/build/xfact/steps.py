@@ -33,7 +33,7 @@ Records = Sequence[Record]
 
 def clean(records: Records, mask: bool) -> Step[Record]:
     """Claims and claimants without markup and marks, personal handles and addresses masked if asked."""
-    kept, removed, notes = [], [], Counter[str]()
+    decided, notes = [], Counter[str]()
     for record in records:
         claim, claimant = plain_text(record.claim), plain_text(record.claimant)
         notes["claim repaired"] += claim != record.claim.strip()
@@ -41,12 +41,9 @@ def clean(records: Records, mask: bool) -> Step[Record]:
             hidden = masked(claim)
             notes["claim masked"] += hidden != claim
             claim, claimant = hidden, masked(claimant)
-        one = replace(record, claim=claim, claimant=claimant)
-        if any(sign.isalnum() for sign in claim):
-            kept.append(one)
-        else:
-            removed.append((one, "empty claim"))
-    return Step("clean", len(records), kept, removed, notes=dict(notes))
+        reason = "" if any(sign.isalnum() for sign in claim) else "empty claim"
+        decided.append((replace(record, claim=claim, claimant=claimant), reason))
+    return Step("clean", decided, notes=dict(notes))
 
 
 def languages(
@@ -56,31 +53,30 @@ def languages(
 
     A claim whose identified language is another stays and is listed.
     """
-    for key, answer in answers.values.items():
+    given = answers.values
+    for key, answer in given.items():
         if answer != DROP and language_code(answer) != answer:
             row = answers.lines[key]
             raise DataError(f"{answers.path}: row {row}: {answer!r} is no language code (as pt), nor {DROP}")
     identified = [identify(record.claim) for record in tracked(records, "languages", len(records))]
     declared = [language_code(record.language) for record in records]
     own = source_languages(records, declared, identified)
-    kept, removed, asked, notes = [], [], [], Counter[str]()
-    for record, code, (found, probability) in zip(records, declared, identified, strict=True):
-        sure = found if probability >= SURE else ""
-        language = language_code(answers.values.get(record.key, "")) or code or own.get(record.site, "") or sure
+    decided, asked, notes = [], [], Counter[str]()
+    for record, code, (likely, probability) in zip(records, declared, identified, strict=True):
+        sure = likely if probability >= SURE else ""
+        language = language_code(given.get(record.key, "")) or code or own.get(record.site, "") or sure
         if sure and language != sure:
             notes["another language identified"] += 1
             asked.append(shown(record) | {"language": language, "identified": sure})
         notes["language not declared"] += not code
-        one = replace(record, language=language)
-        if answers.values.get(record.key) == DROP:
-            removed.append((one, "dropped by a person"))
+        if given.get(record.key) == DROP:
+            reason = "dropped by a person"
         elif not language:
-            removed.append((one, "unknown language"))
-        elif language in left_out:
-            removed.append((one, f"language {language}"))
+            reason = "unknown language"
         else:
-            kept.append(one)
-    return Step("languages", len(records), kept, removed, [review(LANGUAGES, asked, answers)], dict(notes))
+            reason = f"language {language}" if language in left_out else ""
+        decided.append((replace(record, language=language), reason))
+    return Step("languages", decided, [review(LANGUAGES, asked, answers)], dict(notes))
 
 
 def source_languages(
@@ -88,8 +84,8 @@ def source_languages(
 ) -> dict[str, str]:
     """Site -> the language of at least MAIN of its claims, by declaration or else surely identified."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for record, code, (found, probability) in zip(records, declared, identified, strict=True):
-        counts[record.site][code or (found if probability >= SURE else "")] += 1
+    for record, code, (likely, probability) in zip(records, declared, identified, strict=True):
+        counts[record.site][code or (likely if probability >= SURE else "")] += 1
     main = {}
     for site, languages in counts.items():
         del languages[""]
@@ -101,7 +97,7 @@ def source_languages(
 
 def dates(records: Records) -> Step[Record]:
     """Dates as 2021-05-30; one that cannot be read is left empty, and counted."""
-    kept, notes = [], Counter[str]()
+    decided, notes = [], Counter[str]()
     for record in records:
         days = [iso_date(text, record.language) for text in (record.claim_date, record.review_date)]
         for name, day in zip(("claim date", "review date"), days, strict=True):
@@ -109,53 +105,47 @@ def dates(records: Records) -> Step[Record]:
             notes[f"no {name}"] += day == ""
         claim_date, review_date = (day or "" for day in days)
         notes["claim dated after its review"] += bool(claim_date and review_date and claim_date > review_date)
-        kept.append(replace(record, claim_date=claim_date, review_date=review_date))
-    return Step("dates", len(records), kept, notes=dict(notes))
+        decided.append((replace(record, claim_date=claim_date, review_date=review_date), ""))
+    return Step("dates", decided, notes=dict(notes))
 
 
 def ratings(records: Records, maps: RatingMaps, answers: Answers) -> Step[Record]:
     """The label of each rating; those that nobody mapped, or two ways, stay out and are listed by frequency."""
-    kept, removed, notes = [], [], Counter[str]()
+    decided, notes = [], Counter[str]()
+    given = answers.values
     asked: dict[str, Cells] = {}
     waiting: Counter[str] = Counter()
     for record in records:
         key = rating_key(record.site, record.rating)
-        found = maps.map(record.site, record.rating, answers.values)
-        one = replace(record, rating=found.text, english=found.english, label=found.label)
-        if found.label == DROP:
-            removed.append((one, "dropped by a person"))
-        elif found.label:
-            notes["a sentence behind the rating"] += found.cut
-            kept.append(one)
-        else:
-            removed.append((one, found.reason))
-        if not found.label or answers.values.get(key):
+        mapped = maps.map(record.site, record.rating, given)
+        rated = replace(record, rating=mapped.text, english=mapped.english, label=mapped.label)
+        reason = "dropped by a person" if mapped.label == DROP else mapped.reason
+        decided.append((rated, reason))
+        if not reason:
+            notes["a sentence behind the rating"] += mapped.cut
+        if not mapped.label or given.get(key):
             waiting[key] += 1
-            asked.setdefault(key, {"source_rating": key, "english": found.english, "example": record.claim})
+            asked.setdefault(key, {"source_rating": key, "english": mapped.english, "example": record.claim})
     listed = [asked[key] | {"number": str(number)} for key, number in waiting.most_common()]
-    return Step("ratings", len(records), kept, removed, [review(RATINGS, listed, answers)], dict(notes))
+    return Step("ratings", decided, [review(RATINGS, listed, answers)], dict(notes))
 
 
 def rating_in_claim(records: Records) -> Step[Record]:
     """Claims that hold their own rating, as their source words it, go."""
-    kept, removed = [], []
-    for record in records:
-        if contains(record.claim, record.rating, record.language):
-            removed.append((record, "the rating is in the claim"))
-        else:
-            kept.append(record)
-    return Step("rating in claim", len(records), kept, removed)
+
+    def reason(record: Record) -> str:
+        return "the rating is in the claim" if contains(record.claim, record.rating, record.language) else ""
+
+    return Step("rating in claim", [(record, reason(record)) for record in records])
 
 
 def headlines(records: Records) -> Step[Record]:
     """Claims that are the headline of the fact-check itself go."""
-    kept, removed = [], []
-    for record in records:
-        if headline_marker(record.claim, record.language):
-            removed.append((record, "a fact-check's headline"))
-        else:
-            kept.append(record)
-    return Step("headlines", len(records), kept, removed)
+
+    def reason(record: Record) -> str:
+        return "a fact-check's headline" if headline_marker(record.claim, record.language) else ""
+
+    return Step("headlines", [(record, reason(record)) for record in records])
 
 
 def contains(claim: str, rating: str, language: str = "") -> bool:
@@ -163,7 +153,7 @@ def contains(claim: str, rating: str, language: str = "") -> bool:
     if not any(sign.isalpha() for sign in rating) or len(rating) > SENTENCE:
         return False
     text = folded(claim, language)
-    ends = (found.end() for found in re.finditer(rf"(?<!\w){re.escape(rating)}(?!\w)", text))
+    ends = (match.end() for match in re.finditer(rf"(?<!\w){re.escape(rating)}(?!\w)", text))
     return any(unicodedata.category(text[end : end + 1] or " ")[0] != "M" for end in ends)  # a vowel sign goes on
 
 
@@ -173,39 +163,38 @@ def duplicates(records: Records, old: Mapping[str, str]) -> Step[Record]:
     `old` has the label of each key that an earlier build has: a claim of it that comes again goes.
     """
     equal: dict[tuple[str, str], list[Record]] = defaultdict(list)
-    removed = []
-    for record in records:
-        if record.key in old:
-            again = "in the earlier build" if old[record.key] == record.label else "in the earlier build, other label"
-            removed.append((record, again))
-        else:
-            equal[record.language, normalised(record.claim, record.language)].append(record)
-    kept = []
-    for same in equal.values():
-        same.sort(key=lambda one: (one.review_date or "9999", one.site, one.url, one.place))
-        if len({one.label for one in same}) > 1:
-            removed += [(one, "equal claims with other labels") for one in same]
-        else:
-            kept.append(same[0])
-            removed += [(one, "duplicate") for one in same[1:]]
-    kept.sort(key=lambda one: (one.day or "9999", one.key))
-    return Step("duplicates", len(records), kept, removed)
-
-
-def with_evidence(records: Records, found: Mapping[str, Claim] | None) -> Step[Record]:
-    """Snippets and links that a search found, by key; if there was a search, claims without any go."""
-    if found is None:
-        return Step("evidence", len(records), list(records), notes={"no search yet": len(records)})
     kept, removed = [], []
     for record in records:
-        claim = found.get(record.key)
-        if claim is None:
-            removed.append((record, "not searched"))
-        elif not any(snippet.strip() for snippet in claim.evidence):
-            removed.append((record, "nothing found"))
+        if record.key in old:
+            other = "" if old[record.key] == record.label else ", other label"
+            removed.append((record, f"in the earlier build{other}"))
         else:
-            kept.append(replace(record, evidence=claim.evidence, links=claim.links))
-    return Step("evidence", len(records), kept, removed)
+            equal[record.language, normalised(record.claim, record.language)].append(record)
+    for same in equal.values():
+        same.sort(key=lambda record: (record.review_date or "9999", record.site, record.url, record.place))
+        if len({record.label for record in same}) > 1:
+            removed += [(record, "equal claims with other labels") for record in same]
+        else:
+            kept.append(same[0])
+            removed += [(record, "duplicate") for record in same[1:]]
+    kept.sort(key=lambda record: (record.day or "9999", record.key))
+    return Step("duplicates", [(record, "") for record in kept] + removed)
+
+
+def with_evidence(records: Records, searched: Mapping[str, Claim] | None) -> Step[Record]:
+    """Snippets and links that a search found, by key; if there was a search, claims without any go."""
+    if searched is None:
+        return Step("evidence", [(record, "") for record in records], notes={"no search yet": len(records)})
+    decided = []
+    for record in records:
+        claim = searched.get(record.key)
+        if claim is None:
+            decided.append((record, "not searched"))
+        elif not any(snippet.strip() for snippet in claim.evidence):
+            decided.append((record, "nothing found"))
+        else:
+            decided.append((replace(record, evidence=claim.evidence, links=claim.links), ""))
+    return Step("evidence", decided)
 
 
 def sources(records: Records, old: Records, max_label_share: float, min_examples: int) -> Step[Record]:
@@ -213,16 +202,15 @@ def sources(records: Records, old: Records, max_label_share: float, min_examples
     labels: dict[str, Counter[str]] = defaultdict(Counter)
     for record in (*old, *records):
         labels[record.site][record.label] += 1
-    kept, removed = [], []
-    for record in records:
+
+    def reason(record: Record) -> str:
         counts = labels[record.site]
         if counts.total() < min_examples:
-            removed.append((record, f"a source of under {min_examples} claims"))
-        elif max(counts.values()) > max_label_share * counts.total():
-            removed.append((record, f"a source with over {100 * max_label_share:.0f} % of one label"))
-        else:
-            kept.append(record)
-    return Step("sources", len(records), kept, removed)
+            return f"a source of under {min_examples} claims"
+        one_label = max(counts.values()) > max_label_share * counts.total()
+        return f"a source with over {100 * max_label_share:.0f} % of one label" if one_label else ""
+
+    return Step("sources", [(record, reason(record)) for record in records])
 
 
 def shown(record: Record) -> Cells:
