@@ -12,6 +12,7 @@ from xfact.report.published import (
     MAJORITY,
     NOTE,
     OF_THE_ROW,
+    PAPER_ORDER,
     ROWS,
     SETTINGS,
     SPLITS,
@@ -216,8 +217,6 @@ def some_run(block: Block, split: str) -> Run:
 
 def class_table(block: Block, split: str) -> Table:
     """F1 of each label, in the paper's order from true to false."""
-    from xfact.report.stats import PAPER_ORDER
-
     rows: list[list[Cell]] = []
     seen = [name for row in block.rows for score in row.scores(split) for name in score.classes]
     for label in dict.fromkeys([*PAPER_ORDER, *seen]):
