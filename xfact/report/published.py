@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-Figure = tuple[float, float | None]  # mean, sd
+Figure = tuple[float, float | None]  # mean, sd over four seeds
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,6 @@ def show(corpus: Corpus, tables: Sequence[Table]) -> None:
 
 def markdown(corpus: Corpus, counted: Sequence[SplitStats], tables: Iterable[Table]) -> str:
     """stats.md: caveats, the files with the hash of their content, the tables."""
-    parts = [f"# {escaped(corpus.name)}", *corpus.caveats]
-    parts.append("\n".join(f"- {s.name}: {escaped(s.report.line())}; SHA-256 {s.report.version}" for s in counted))
-    return "\n\n".join([*parts, *(markdown_table(table) for table in tables)]) + "\n"
+    files = (f"- {split.name}: {escaped(split.report.line())}; SHA-256 {split.report.version}" for split in counted)
+    top = [f"# {escaped(corpus.name)}", *corpus.caveats, "\n".join(files)]
+    return "\n\n".join([*top, *map(markdown_table, tables)]) + "\n"
