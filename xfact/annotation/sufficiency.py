@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from xfact.annotation.agreement import agreement, disagreements, disagreements_table, proportions, read_sheets
-from xfact.annotation.reviews import list_csv
-from xfact.annotation.sheets import CELL, DECISION, TO_FILL, Cells, check_unanswered, draw, read_pages, rows_of, sheets
+from xfact.annotation.reviews import Cells, list_csv
+from xfact.annotation.sheets import CELL, DECISION, TO_FILL, check_unanswered, draw, read_pages, rows_of, sheets
 from xfact.config import Config, SufficiencyConfig
 from xfact.data.corpus import Corpus, distinct_files, read_all
 from xfact.errors import UserError
@@ -35,8 +35,9 @@ def sufficiency(config: Config) -> None:
     if config.output is not None and Path(config.output).suffix != ".csv":
         raise UserError(f"output={config.output}: the name must end in .csv")
     corpus = Corpus(config.data)
-    named = {name: part for name, part in config.split.items() if name != "fit"} if config.is_given("split") else None
-    claims = {claim.id: claim for rows in read_all(corpus, named or config.split).values() for claim in rows}
+    tests = {name: section for name, section in config.split.items() if name != "fit"}
+    sections = tests if tests and config.is_given("split") else config.split
+    claims = {claim.id: claim for rows in read_all(corpus, sections).values() for claim in rows}
     if options.answers:
         report(config, claims)
         return
@@ -70,10 +71,10 @@ def show_drawn(claims: Iterable[Claim], rows: list[Cells], without: int, options
 
 def report(config: Config, claims: Mapping[str, Claim]) -> None:
     """Proportions, agreement and disagreements, on the screen; the disagreements to output= too."""
-    found = read_sheets(config.sufficiency.answers, claims)
-    differing = disagreements(found, claims)
+    filled = read_sheets(config.sufficiency.answers, claims)
+    differing = disagreements(filled, claims)
     out = stdout_console()
-    for table in (proportions(found), agreement(found), disagreements_table(differing)):
+    for table in (proportions(filled), agreement(filled), disagreements_table(differing)):
         if table.rows:
             out.print(f"\n{table.title}", markup=False)
             out.print(rich_table(table))

@@ -26,7 +26,7 @@ class Scores(Metric):
         self.add_state("void", torch.zeros((), dtype=torch.long), dist_reduce_fx="sum")  # rows without a score
 
     def update(self, logits: Tensor, gold: Tensor) -> None:
-        """Count rows: logits [N, labels] and the ids of their gold labels [N], -1 for one that is not known."""
+        """Count rows: logits (n, labels) and the ids of their gold labels (n,), -1 for one that is not known."""
         scored = logits.isfinite().all(1) & (gold >= 0)
         labels = len(self.confusion)
         cells = gold[scored] * labels + logits[scored].argmax(1)
@@ -38,13 +38,13 @@ class Scores(Metric):
         counts = self.confusion.cpu().double()
         gold, predicted, right = counts.sum(1), counts.sum(0), counts.diagonal()
         f1 = 2 * right / (gold + predicted).clamp_min(1)
-        found = {
+        scores = {
             "macro_f1": f1[gold + predicted > 0].mean(),
             "macro_f1_gold": f1[gold > 0].mean(),
             "macro_f1_7": f1.sum() / len(LABELS),
             "accuracy": right.sum() / counts.sum(),
         }
-        return {name: math.nan if self.void else float(value) for name, value in found.items()}
+        return {name: math.nan if self.void else float(value) for name, value in scores.items()}
 
     @property
     def rows(self) -> int:

@@ -18,8 +18,7 @@ from xfact.evaluation.record import ClassScore, GroupScore, SplitScore
 from xfact.schema import LABELS
 from xfact.text.languages import name_and_family
 
-Names: TypeAlias = Sequence[str] | np.ndarray | pd.Series
-
+Names: TypeAlias = Sequence[str] | np.ndarray | pd.Series  # (n,)
 
 NO_LABEL = ""
 
@@ -88,7 +87,7 @@ def split_score(table: pd.DataFrame, known: list[bool] | None = None) -> SplitSc
 
 
 def class_scores(gold: np.ndarray, pred: np.ndarray, labels: list[str]) -> dict[str, ClassScore]:
-    """Precision, recall and F1 of each label."""
+    """Precision, recall and F1 of each label, from gold (n,) and pred (n,)."""
     precision, recall, f1, rows = precision_recall_fscore_support(gold, pred, labels=labels, zero_division=0)
     return {
         label: ClassScore(
