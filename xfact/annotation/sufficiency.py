@@ -14,7 +14,7 @@ from xfact.config import Config, SufficiencyConfig
 from xfact.data.corpus import Corpus, distinct_files, read_all
 from xfact.errors import UserError
 from xfact.io.files import write_text
-from xfact.io.grid import rich_table, stdout_console
+from xfact.io.grid import print_tables
 from xfact.io.screen import say
 from xfact.schema import Claim
 
@@ -73,12 +73,8 @@ def report(config: Config, claims: Mapping[str, Claim]) -> None:
     """Proportions, agreement and disagreements, on the screen; the disagreements to output= too."""
     filled = read_sheets(config.sufficiency.answers, claims)
     differing = disagreements(filled, claims)
-    out = stdout_console()
-    for table in (proportions(filled), agreement(filled), disagreements_table(differing)):
-        if table.rows:
-            out.print(f"\n{table.title}", markup=False)
-            out.print(rich_table(table))
-            out.print(table.note, markup=False, soft_wrap=True)
+    tables = proportions(filled), agreement(filled), disagreements_table(differing)
+    print_tables([table for table in tables if table.rows])
     if config.output is not None and differing:
         check_unanswered(Path(config.output))
         write_text(Path(config.output), str(list_csv(differing, DECISION)))

@@ -13,7 +13,7 @@ from string import Template
 import numpy as np
 import pandas as pd
 
-from xfact.io.files import write_text
+from xfact.io.files import FORMULA, NUMBER, write_text
 from xfact.io.grid import Table, shown
 from xfact.schema import SNIPPETS, Claim
 from xfact.text.languages import name_and_family
@@ -71,7 +71,8 @@ def write_page(path: Path, page: Page) -> None:
 
 def page_html(page: Page) -> str:
     """The page as HTML, with its style, script and claims inside."""
-    script = asset("page.js") + (asset("claims.js") if page.claims is not None else "")
+    script = asset("page.js").replace("@NUMBER@", NUMBER.pattern).replace("@FORMULA@", FORMULA.pattern)
+    script += asset("claims.js") if page.claims is not None else ""
     numbered = list(enumerate(page.sections, start=1))
     sections = [section_html(number, section) for number, section in numbered]
     links = [f'<li><a href="#section-{number}">{escape(section.title)}</a></li>' for number, section in numbered]

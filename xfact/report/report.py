@@ -1,7 +1,7 @@
 """task=report: the finished runs below a folder as the paper's tables, tests, and one HTML page to look into them."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xfact.config import Config
 from xfact.evaluation.calibration import ensemble
 from xfact.io.files import write_text
-from xfact.io.grid import Cell, Table, csv_text, escaped, latex_table, markdown_table, rich_table, stdout_console
+from xfact.io.grid import Cell, Table, csv_text, escaped, latex_table, markdown_table, print_tables, stdout_console
 from xfact.io.screen import say, warn
 from xfact.report import behaviour, calibration, lm
 from xfact.report.chance import interval_table, sample, test_table
@@ -30,7 +30,7 @@ def report(config: Config) -> None:
     out = Output(Path(config.out))
     if config.runs == "none":
         tables = [*score_tables(None, config.definition), time_table(None), lm.published_table(), lm.trial_table()]
-        show(tables)
+        print_tables(tables)
         out.add(Page("X-Fact: the published figures", [], [Section("The paper's tables", tables=tables)]), [])
         out.close()
         return
@@ -42,7 +42,7 @@ def report(config: Config) -> None:
         warn(note)
     for number, block in enumerate(blocks, start=1):
         tables = score_tables(block, config.definition)
-        show(tables)
+        print_tables(tables)
         caveats = block.rows[0].first.caveats
         for caveat in caveats:
             stdout_console().print(f"note: {caveat}", style="yellow", markup=False)
@@ -54,7 +54,7 @@ def report(config: Config) -> None:
         out.add(page, notes, slug(name))
     if asked:
         section = lm.section(asked)
-        show(section.tables[: lm.ON_SCREEN])
+        print_tables(section.tables[: lm.ON_SCREEN])
         of = [("runs", f"{len(asked)} finished, below {config.runs}")]
         out.add(Page("Language models as fact-checkers", of, [section]), notes, "-lm")
     out.close()
@@ -149,15 +149,6 @@ def shown_predictions(row: Row, split: str, texts: Texts) -> "pd.DataFrame":
     other = [id not in had or had[id].evidence != texts.claims[id].evidence for id in table["id"]]
     table.loc[other, [name for name in table if name.startswith("attention_")]] = float("nan")
     return table
-
-
-def show(tables: Iterable[Table]) -> None:
-    """Tables on stdout."""
-    out = stdout_console()
-    for table in tables:
-        out.print(f"\n{table.title}", markup=False)
-        out.print(rich_table(table))
-        out.print(table.note, markup=False, soft_wrap=True)
 
 
 class Output:
