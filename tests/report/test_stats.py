@@ -10,8 +10,11 @@ import pytest
 from xfact.config import Config, DataConfig
 from xfact.data.corpus import Corpus
 from xfact.errors import DataError, UserError
+from xfact.io.grid import Table, cut, escaped, markdown_table
 from xfact.report import stats as module
-from xfact.report.stats import PAPER_ORDER, Table, cut, escaped, markdown_table, quantiles, stats
+from xfact.report.published import PAPER_ORDER
+from xfact.report.stats import stats
+from xfact.report.stats_tables import labels_table, paper_table, quantiles
 from xfact.schema import COLUMNS, LABELS
 from xfact.text.languages import LANGUAGES
 
@@ -262,7 +265,7 @@ def test_splits_of_one_file_are_counted_once(tmp_path, capsys):
 
 def test_languages_and_sources_stand_beside_the_papers_figures():
     claims = module.load(Corpus(DataConfig()), SPLIT)[0]
-    cells = {row[0]: row[1:] for row in module.paper_table(claims).rows}
+    cells = {row[0]: row[1:] for row in paper_table(claims).rows}
     of = {split: {claim.language for claim in rows} for split, rows in claims.items()}
     paper = {"train": 13, "dev": 12, "alpha1": 12, "alpha2": 4, "alpha3": 12}
     assert {split: cells[f"languages of {split}"] for split in paper} == {
@@ -276,7 +279,7 @@ def test_languages_and_sources_stand_beside_the_papers_figures():
 
 def test_each_source_has_its_labels_and_the_share_of_its_most_frequent():
     claims = module.load(Corpus(DataConfig()), SPLIT)[0]
-    table = module.labels_table(claims)
+    table = labels_table(claims)
     assert sum(row[2] for row in table.rows) == sum(map(len, claims.values()))
     for row in table.rows:
         labels = [number or 0 for number in row[3:10]]

@@ -4,7 +4,7 @@ The lists are CSV with a byte order mark, without which Excel misreads accents. 
 ids repeat; an answer whose id or statement is not that of its row is an error.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,6 +87,15 @@ class Review:
         return {form.key_of(cells): cells[form.answer] for cells in self.asked if cells[form.answer]}
 
 
+def filled_rows(path: Path, needed: Sequence[str], key: str | None = None) -> Iterator[tuple[int, Cells]]:
+    """The rows of a filled list with their numbers (from 1, without the header); DataError if a column is not there."""
+    for number, row in enumerate(read_table(path, key), start=1):
+        cells = {name: spreadsheet_plain(text(value)).strip() for name, value in row.items()}
+        if lacking := [name for name in needed if name not in cells]:
+            raise DataError(f"{path}: no column {', '.join(lacking)} (columns: {', '.join(cells)})")
+        yield number, cells
+
+
 def read_answers(form: Form, place: str | None) -> Answers:
     """The answered rows of a reviewer's file; DataError names the row (from 1, without the header) that is wrong."""
     if place is None:
@@ -94,11 +103,7 @@ def read_answers(form: Form, place: str | None) -> Answers:
     path = Path(place)
     answers = Answers(form, path)
     needed = [form.key, form.answer, *(["id", "statement"] if form.by_row else [])]
-    for number, row in enumerate(read_table(path), start=1):
-        cells = {name: spreadsheet_plain(text(value)).strip() for name, value in row.items()}
-        lacking = [name for name in needed if name not in cells]
-        if lacking:
-            raise DataError(f"{path}: no column {', '.join(lacking)} (columns: {', '.join(cells)})")
+    for number, cells in filled_rows(path, needed):
         if not cells[form.answer]:
             continue
         try:
@@ -116,12 +121,15 @@ def allowed_answer(form: Form, cells: Cells) -> str:
     if form.by_row and not cells["row"].isdecimal():
         raise ValueError(f"row {cells['row']!r} is no number; it is the row of the export, as the list had it")
     answer = cells[form.answer]
-    if not form.allowed:
-        return answer
-    found = [one for one in form.allowed if name_key(one) == name_key(answer)]
-    if not found:
-        raise ValueError(f"{form.answer} {answer!r} is none of {', '.join(form.allowed)}")
-    return found[0]
+    return spelled(form.answer, answer, form.allowed) if form.allowed else answer
+
+
+def spelled(question: str, answer: str, allowed: Sequence[str]) -> str:
+    """The allowed answer that is equal but for case, accents and spaces; ValueError if there is none."""
+    for known in allowed:
+        if name_key(known) == name_key(answer):
+            return known
+    raise ValueError(f"{question} {answer!r} is none of {', '.join(allowed)}")
 
 
 def review(form: Form, asked: Sequence[Cells], answers: Answers) -> Review:
@@ -160,12 +168,12 @@ def list_csv(rows: Sequence[Cells], last: str) -> str | None:
     return "\ufeff" + csv_text(Table("", header, [[row.get(name, "") for name in header] for row in rows]))
 
 
-def check_kept(path: Path, found: Review) -> None:
+def check_kept(path: Path, written: Review) -> None:
     """UserError if writing the list over the file at this place would lose answers in it."""
     if not path.is_file():
         return
-    form = found.form
-    kept = {form.key_of(cells): cells[form.answer] for cells in found.rows}
+    form = written.form
+    kept = {form.key_of(cells): cells[form.answer] for cells in written.rows}
     for key, answer in read_answers(form, str(path)).values.items():
         if kept.get(key) != answer:
             raise UserError(

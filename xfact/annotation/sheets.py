@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from xfact.annotation.reviews import Cells
 from xfact.data.tables import read_table
 from xfact.data.veryfit import text
 from xfact.errors import DataError, UserError
@@ -16,7 +17,6 @@ QUESTIONS = ("snippets_suffice", "pages_suffice")
 TO_FILL = (*QUESTIONS, "note")
 DECISION = "decision"  # on a list of disagreements
 CELL = 32_766  # characters that a spreadsheet's cell holds behind a quote
-Cells = dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Page:
 
 def read_pages(place: str | None, known: Container[str]) -> dict[str, list[Page]]:
     """Claim's id -> what was retrieved for it, by rank; DataError if none of it is for the known claims."""
-    found: dict[str, dict[int, Page]] = defaultdict(dict)
+    by_rank: dict[str, dict[int, Page]] = defaultdict(dict)
     if place is None:
         return {}
     path = Path(place)
@@ -40,18 +40,18 @@ def read_pages(place: str | None, known: Container[str]) -> dict[str, list[Page]
             rank = int(row["rank"])
         except (KeyError, TypeError, ValueError):
             raise DataError(f"{path}: row {number}: rank {row.get('rank')!r} is no number") from None
-        if rank in found[text(row["claim"])]:
+        if rank in by_rank[text(row["claim"])]:
             raise DataError(f"{path}: row {number}: rank {rank} of {row['claim']} is there twice")
         link, title, snippet, whole, passage = (
             text(row.get(name)) for name in ("link", "title", "snippet", "text", "passage")
         )
-        found[text(row["claim"])][rank] = Page(link, title, snippet, whole or passage)
-    pages = {claim: [ranks[rank] for rank in sorted(ranks)] for claim, ranks in found.items() if claim in known}
+        by_rank[text(row["claim"])][rank] = Page(link, title, snippet, whole or passage)
+    pages = {claim: [ranks[rank] for rank in sorted(ranks)] for claim, ranks in by_rank.items() if claim in known}
     if not pages:
-        first = next(iter(found))
+        first = next(iter(by_rank))
         raise DataError(f"{path}: its claims ({first}, ...) are none of the data's; give the data= that they are of")
-    if len(pages) < len(found):
-        say(f"{path}: {len(found) - len(pages):,} of its {len(found):,} claims are not among those of the data")
+    if len(pages) < len(by_rank):
+        say(f"{path}: {len(by_rank) - len(pages):,} of its {len(by_rank):,} claims are not among those of the data")
     return pages
 
 
@@ -74,10 +74,11 @@ def draw(claims: Iterable[Claim], pages: Mapping[str, list[Page]], number: int, 
 
 def rows_of(claims: list[Claim], pages: Mapping[str, list[Page]], show_label: bool) -> list[Cells]:
     """The sheet: what is known of each claim, its snippets and pages, and empty cells to fill in."""
-    found = [(snippets_of(claim, pages.get(claim.id, [])), pages.get(claim.id, [])) for claim in claims]
-    most_snippets, most_pages = (max(len(one[place]) for one in found) for place in (0, 1))
+    evidence = [(snippets_of(claim, pages.get(claim.id, [])), pages.get(claim.id, [])) for claim in claims]
+    most_snippets = max(len(snippets) for snippets, _ in evidence)
+    most_pages = max(len(texts) for _, texts in evidence)
     rows = []
-    for claim, (snippets, texts) in zip(claims, found, strict=True):
+    for claim, (snippets, texts) in zip(claims, evidence, strict=True):
         row = {"id": claim.id} | known(claim) | {"claim": claim.claim} | ({"label": claim.label} if show_label else {})
         for number in range(most_snippets):
             snippet, link = snippets[number] if number < len(snippets) else ("", "")

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from xfact.annotation.agreement import agreement, disagreements, disagreements_table, proportions, read_sheets
-from xfact.annotation.reviews import list_csv
-from xfact.annotation.sheets import CELL, DECISION, TO_FILL, Cells, check_unanswered, draw, read_pages, rows_of, sheets
+from xfact.annotation.reviews import Cells, list_csv
+from xfact.annotation.sheets import CELL, DECISION, TO_FILL, check_unanswered, draw, read_pages, rows_of, sheets
 from xfact.config import Config, SufficiencyConfig
 from xfact.data.corpus import Corpus
 from xfact.data.splits import distinct_files, read_all
 from xfact.errors import UserError
 from xfact.io.files import write_text
-from xfact.io.grid import rich_table, stdout_console
+from xfact.io.grid import print_tables
 from xfact.io.screen import say
 from xfact.schema import Claim
 
@@ -36,8 +36,9 @@ def sufficiency(config: Config) -> None:
     if config.output is not None and Path(config.output).suffix != ".csv":
         raise UserError(f"output={config.output}: the name must end in .csv")
     corpus = Corpus(config.data)
-    named = {name: part for name, part in config.split.items() if name != "fit"} if config.is_given("split") else None
-    claims = {claim.id: claim for rows in read_all(corpus, named or config.split).values() for claim in rows}
+    tests = {name: section for name, section in config.split.items() if name != "fit"}
+    sections = tests if tests and config.is_given("split") else config.split
+    claims = {claim.id: claim for rows in read_all(corpus, sections).values() for claim in rows}
     if options.answers:
         report(config, claims)
         return
@@ -71,14 +72,10 @@ def show_drawn(claims: Iterable[Claim], rows: list[Cells], without: int, options
 
 def report(config: Config, claims: Mapping[str, Claim]) -> None:
     """Proportions, agreement and disagreements, on the screen; the disagreements to output= too."""
-    found = read_sheets(config.sufficiency.answers, claims)
-    differing = disagreements(found, claims)
-    out = stdout_console()
-    for table in (proportions(found), agreement(found), disagreements_table(differing)):
-        if table.rows:
-            out.print(f"\n{table.title}", markup=False)
-            out.print(rich_table(table))
-            out.print(table.note, markup=False, soft_wrap=True)
+    filled = read_sheets(config.sufficiency.answers, claims)
+    differing = disagreements(filled, claims)
+    tables = proportions(filled), agreement(filled), disagreements_table(differing)
+    print_tables([table for table in tables if table.rows])
     if config.output is not None and differing:
         check_unanswered(Path(config.output))
         write_text(Path(config.output), str(list_csv(differing, DECISION)))

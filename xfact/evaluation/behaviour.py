@@ -63,14 +63,14 @@ def by_claim_length(table: pd.DataFrame, claims: Mapping[str, Claim], bins: int 
 def by_year(table: pd.DataFrame, claims: Mapping[str, Claim]) -> pd.DataFrame:
     """By the year of the claim's date or else of its review; "unknown" is the last row."""
     years = [year(claim.claim_date) or year(claim.review_date) for claim in of_rows(table, claims)]
-    return by_subset(table, [str(found or "unknown") for found in years], "year")
+    return by_subset(table, [str(number or "unknown") for number in years], "year")
 
 
 def year(date: str) -> int | None:
     """The first four-figure year from 1900 to 2099 in any script's digits; None for another calendar or none at all."""
     figures = "".join(str(unicodedata.decimal(character, character)) for character in date)
-    found = YEAR.search(figures)
-    return int(found[1]) if found else None
+    match = YEAR.search(figures)
+    return int(match[1]) if match else None
 
 
 def by_snippets(table: pd.DataFrame, claims: Mapping[str, Claim]) -> pd.DataFrame:
@@ -98,7 +98,7 @@ def by_group(tables_by_model: Mapping[str, pd.DataFrame], column: str = "languag
 
 
 def attention_of(table: pd.DataFrame) -> np.ndarray:
-    """[N, snippets]; ValueError if the model has none."""
+    """Attention (n, snippets); ValueError if the model has none."""
     columns = [column for column in table if column.startswith("attention_")]
     if not columns:
         raise ValueError("the predictions have no column attention_1: the model reads no evidence")
@@ -146,7 +146,7 @@ def snippet_relevance(table: pd.DataFrame, claims: Mapping[str, Claim]) -> pd.Da
 
 @lru_cache(maxsize=4)  # models on the same splits
 def cosines(texts: tuple[tuple[str, tuple[str, ...]], ...]) -> np.ndarray:
-    """[N, snippets] cosine of each claim and its snippets, NaN for an empty snippet; `texts` are (claim, snippets)."""
+    """Cosine (n, snippets) of each claim and its snippets, NaN for an empty snippet; `texts` are (claim, snippets)."""
     snippets = [snippet for _, evidence in texts for snippet in evidence]
     vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 3), sublinear_tf=True)
     features = vectorizer.fit_transform([*(claim for claim, _ in texts), *snippets])
@@ -181,9 +181,9 @@ def relevance_spearman(snippets: pd.DataFrame) -> pd.DataFrame:
     wide = snippets.pivot(index="id", columns="snippet")
     relevance = wide["relevance"]
     attention = wide["attention"].where(relevance.notna())
-    found = attention.rank(axis=1).corrwith(relevance.rank(axis=1), axis=1)
-    counts = {"claims": int(found.notna().sum()), "claims_left_out": int(found.isna().sum())}
-    return pd.DataFrame({"spearman_mean": [found.mean()], "spearman_sd": found.std(ddof=1), **counts})
+    spearman = attention.rank(axis=1).corrwith(relevance.rank(axis=1), axis=1)
+    counts = {"claims": int(spearman.notna().sum()), "claims_left_out": int(spearman.isna().sum())}
+    return pd.DataFrame({"spearman_mean": [spearman.mean()], "spearman_sd": spearman.std(ddof=1), **counts})
 
 
 # The five-step scale

@@ -1,7 +1,7 @@
 """How far a model's confidence can be trusted: calibration, risk by coverage, and the mean over seeds.
 
 The confidence of a row is the probability of its predicted label, which is the most probable one, a tie going to the
-first. `p` is [N, labels]; `gold_ids` is [N], positions in the labels (`label_ids`).
+first. `p` is (n, labels); `gold_ids` is (n,), positions in the labels (`label_ids`).
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class Calibration:
 
 
 def probabilities(table: pd.DataFrame) -> tuple[np.ndarray, list[str]]:
-    """The columns p_<label> of a predictions table, [N, labels], and their labels."""
+    """The columns p_<label> of a predictions table, (n, labels), and their labels."""
     columns = [column for column in table if column.startswith("p_")]
     if not columns:
         raise ValueError("the predictions have no column p_<label>")
@@ -38,7 +38,7 @@ def probabilities(table: pd.DataFrame) -> tuple[np.ndarray, list[str]]:
 
 
 def label_ids(names: Sequence[str] | pd.Series, labels: Sequence[str]) -> np.ndarray:
-    """The position of each name in the labels; ValueError names one that is not there."""
+    """The position (n,) of each name in the labels; ValueError names one that is not there."""
     ids = pd.Index(labels).get_indexer(pd.Index(names))
     if (ids < 0).any():
         strangers = sorted({str(name) for name, position in zip(names, ids, strict=True) if position < 0})
@@ -48,12 +48,12 @@ def label_ids(names: Sequence[str] | pd.Series, labels: Sequence[str]) -> np.nda
 
 
 def scaled(p: np.ndarray, temperature: float) -> np.ndarray:
-    """softmax(log p / T), which is softmax(logits / T); T is fitted on dev (evaluation/predictions.py)."""
+    """softmax(log p / T) (n, labels), which is softmax(logits / T); T is fitted on dev (evaluation/predictions.py)."""
     return softmax(np.log(np.maximum(p, LEAST)) / temperature, axis=1)
 
 
 def calibration(p: np.ndarray, gold_ids: np.ndarray, bins: int = BINS) -> Calibration:
-    """Accuracy, mean confidence, ECE, Brier score and negative log-likelihood."""
+    """Accuracy, mean confidence, ECE, Brier score and negative log-likelihood; p (n, labels), gold_ids (n,)."""
     table = reliability_bins(p, gold_ids, bins).dropna()
     gold = np.eye(p.shape[1])[gold_ids]
     confidence, right = confidence_and_right(p, gold_ids)
@@ -69,7 +69,7 @@ def calibration(p: np.ndarray, gold_ids: np.ndarray, bins: int = BINS) -> Calibr
 
 
 def confidence_and_right(p: np.ndarray, gold_ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """[N] confidence, and [N] whether the predicted label is gold; ValueError if there are no rows."""
+    """Confidence (n,), and (n,) whether the predicted label is gold; ValueError if there are no rows."""
     if not len(p):
         raise ValueError("no rows to score")
     return p.max(1), p.argmax(1) == gold_ids
@@ -89,7 +89,7 @@ def reliability_bins(p: np.ndarray, gold_ids: np.ndarray, bins: int = BINS) -> p
 
 
 def risk_coverage(p: np.ndarray, gold_ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coverage k / N and risk, the share of errors in the k most confident rows, for k = 1 .. N.
+    """Coverage k / n (n,) and risk (n,), the share of errors in the k most confident rows, for k = 1 .. n.
 
     Among rows of equal confidence it is the risk expected of a random order, so the order of rows does not matter.
     """
@@ -101,7 +101,7 @@ def risk_coverage(p: np.ndarray, gold_ids: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def aurc(p: np.ndarray, gold_ids: np.ndarray) -> float:
-    """Area under the risk-coverage curve: mean risk over the N coverages (Geifman et al. 2019); less is better."""
+    """Area under the risk-coverage curve: mean risk over the n coverages (Geifman et al. 2019); less is better."""
     return float(risk_coverage(p, gold_ids)[1].mean())
 
 
@@ -147,9 +147,9 @@ def ensemble(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
             differing = np.flatnonzero(table[column].to_numpy() != first[column].to_numpy())
             if len(differing):
                 row = differing[0]
-                found = f"{first[column].iloc[row]!r} and {table[column].iloc[row]!r}"
+                values = f"{first[column].iloc[row]!r} and {table[column].iloc[row]!r}"
                 raise ValueError(
-                    f"predictions 1 and {number} are not of the same rows: {column} of row {row} is {found}"
+                    f"predictions 1 and {number} are not of the same rows: {column} of row {row} is {values}"
                 )
     mean = np.mean([probabilities(table)[0] for table in tables], axis=0)
     whole = first[ABOUT_ROWS].reset_index(drop=True)

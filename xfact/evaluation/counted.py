@@ -28,7 +28,7 @@ class Scores(Metric):
         self.add_state("void", torch.zeros((), dtype=torch.long), dist_reduce_fx="sum")  # rows without a score
 
     def update(self, logits: Tensor, gold: Tensor) -> None:
-        """Count rows: logits [N, labels] and the ids of their gold labels [N], -1 for one that is not known."""
+        """Count rows: logits (n, labels) and the ids of their gold labels (n,), -1 for one that is not known."""
         scored = logits.isfinite().all(1) & (gold >= 0)
         labels = len(self.confusion)
         cells = gold[scored] * labels + logits[scored].argmax(1)

@@ -17,7 +17,7 @@ def predictions_table(
 ) -> pd.DataFrame:
     """id, split, language, site, gold, pred, p_<label> (softmax of the logits), attention_1..; rows in file order.
 
-    `logits` are [N, labels], `attention` [N, snippets]. The prediction is the largest logit,
+    `logits` are (n, labels), `attention` (n, snippets). The prediction is the largest logit,
     a tie going to the first label. Failure if a logit is no number.
     """
     check_finite(logits, [claim.id for claim in claims], name)
@@ -37,7 +37,7 @@ def predictions_table(
 
 
 def check_finite(logits: np.ndarray, ids: list[str], name: str) -> None:
-    """Raise Failure for rows whose largest logit [N, labels] is no number; minus infinity rules a label out."""
+    """Raise Failure for rows whose largest logit (n, labels) is no number; minus infinity rules a label out."""
     bad = np.flatnonzero(~np.isfinite(logits.max(axis=1)))
     if len(bad):
         raise Failure(
@@ -53,7 +53,7 @@ def write_predictions(table: pd.DataFrame, path: Path) -> None:
 
 
 def fit_temperature(logits: np.ndarray, label_ids: np.ndarray) -> float:
-    """T of softmax(logits / T) with the least negative log-likelihood [N, labels], between 0.01 and 100."""
+    """T of softmax(logits / T), logits (n, labels), with the least mean -ln p of label_ids (n,), 0.01 to 100."""
     logits = logits.astype(np.float64)
     rows = np.arange(len(label_ids))
 

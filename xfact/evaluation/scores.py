@@ -49,7 +49,7 @@ def split_score(table: pd.DataFrame, known: list[bool] | None = None) -> SplitSc
 
 
 def class_scores(gold: np.ndarray, pred: np.ndarray, labels: list[str]) -> dict[str, ClassScore]:
-    """Precision, recall and F1 of each label."""
+    """Precision, recall and F1 of each label, from gold (n,) and pred (n,)."""
     precision, recall, f1, rows = precision_recall_fscore_support(gold, pred, labels=labels, zero_division=0)
     return {
         label: ClassScore(

@@ -4,8 +4,8 @@ The classes are those in gold of the whole split, and stay so when claims are re
 union of gold and predictions the denominator would change from one resample to the next. A class's F1 is 2 hits / (gold
 rows + predicted rows), and 0 where a resample has neither, as scikit-learn's with zero_division=0.
 
-Rows of one group (near-duplicate claims) are resampled and swapped together. Labels are arrays of str: gold is [N],
-predictions are [S, N] for S seeds, or [N] for one.
+Rows of one group (near-duplicate claims) are resampled and swapped together. Labels are arrays of str: gold is (n,),
+groups (n,), predictions are (seeds, n), or (n,) for one.
 """
 
 import math
@@ -67,7 +67,7 @@ def wilson(hits: int, rows: int, level: float = 0.95) -> tuple[float, float]:
 def score_interval(
     gold: ArrayLike, preds: ArrayLike, groups: ArrayLike, level: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> Interval:
-    """The mean over seeds of macro_f1_gold, and an interval over claims and seeds.
+    """The mean over seeds of macro_f1_gold, and an interval over claims and seeds; gold (n,), preds (seeds, n).
 
     The error of the estimate is that of the claims, common to all seeds, plus that of the seeds. They are independent:
     half-widths add in squares (MOVER, Zou and Donner 2008), half^2 = t_{G-1}^2 c^2 + t_{S-1}^2 s^2 / S.
@@ -113,8 +113,8 @@ def randomization_test(
     gain = (b - a)[(a != b).any(axis=(1, 2, 3))]
     numbers = np.random.default_rng(seed)
     extreme = 0
-    for part in parts(rounds, len(gain)):
-        swaps = numbers.integers(2, size=(part.stop - part.start, len(gain)), dtype=np.int8)
+    for block in blocks(rounds, len(gain)):
+        swaps = numbers.integers(2, size=(block.stop - block.start, len(gain)), dtype=np.int8)
         moved = np.tensordot(swaps.astype(float), gain, axes=1)
         differences = (macro_f1_gold_of(a.sum(0) + moved) - macro_f1_gold_of(b.sum(0) - moved)).mean(axis=-1)
         extreme += int((np.abs(differences) >= abs(observed) - ROUNDING).sum())
@@ -122,7 +122,7 @@ def randomization_test(
 
 
 def method_test(scores_a: ArrayLike, scores_b: ArrayLike, paired: bool = False, seed: int = 0) -> Test:
-    """Whether the methods differ, as far as their seeds' scores say: a permutation test of the difference of means.
+    """Whether the methods differ, as far as their scores (seeds,) say: a permutation test of the difference of means.
 
     Exact up to 200,000 arrangements of the scores; p is twice the smaller tail. `paired` swaps a and b within a seed.
     """
@@ -134,18 +134,18 @@ def method_test(scores_a: ArrayLike, scores_b: ArrayLike, paired: bool = False, 
     if paired and len(a) != len(b):
         raise ValueError(f"paired scores are as many of a as of b: {len(a)}, {len(b)}")
 
-    def difference(one: np.ndarray, other: np.ndarray, axis: int) -> np.ndarray:
+    def difference(ours: np.ndarray, theirs: np.ndarray, axis: int) -> np.ndarray:
         # Rounded, or equal scores in another order would be a different sum and no tie.
-        return np.round(one.mean(axis=axis) - other.mean(axis=axis), 12)
+        return np.round(ours.mean(axis=axis) - theirs.mean(axis=axis), 12)
 
     kind = "samples" if paired else "independent"
     numbers = np.random.default_rng(seed)
     options = {"vectorized": True, "n_resamples": ARRANGEMENTS, "batch": 10_000, "random_state": numbers}
-    found = permutation_test((a, b), difference, permutation_type=kind, **options)
+    permuted = permutation_test((a, b), difference, permutation_type=kind, **options)
     exact = arrangements(len(a), len(b), paired) <= ARRANGEMENTS
     smallest = smallest_p(len(a), len(b), paired) if exact else 2 / (1 + ARRANGEMENTS)
     statistic = float(a.mean() - b.mean())
-    return Test("the method", statistic, float(found.pvalue), smallest, len(found.null_distribution), exact)
+    return Test("the method", statistic, float(permuted.pvalue), smallest, len(permuted.null_distribution), exact)
 
 
 def arrangements(seeds_a: int, seeds_b: int, paired: bool = False) -> int:
@@ -159,7 +159,7 @@ def smallest_p(seeds_a: int, seeds_b: int, paired: bool = False) -> float:
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:
-    """p-values adjusted for their number (Holm 1979), in the order given: step-down, at most 1."""
+    """p-values (tests,) adjusted for their number (Holm 1979), in the order given: step-down, at most 1."""
     p = np.asarray(p_values, dtype=float)
     if p.ndim != 1 or not len(p) or not ((p >= 0) & (p <= 1)).all():
         raise ValueError("p-values are one or more numbers from 0 to 1")
@@ -170,9 +170,10 @@ def holm(p_values: ArrayLike) -> np.ndarray:
 
 
 def mcnemar(gold: ArrayLike, pred_a: ArrayLike, pred_b: ArrayLike) -> Test:
-    """Whether the accuracies of two checkpoints differ: exact McNemar, every row independent of the others.
+    """Whether the accuracies of two checkpoints differ: exact McNemar on gold (n,) and predictions (n,) of each.
 
-    The statistic is the difference of accuracies. `arrangements` is n, the rows that one alone has right: 2^n swaps.
+    Rows count as independent of each other. The statistic is the difference of accuracies. `arrangements` is n, the
+    rows that one alone has right: 2^n swaps.
     """
     truth, a, b = (np.asarray(labels, dtype=str) for labels in (gold, pred_a, pred_b))
     if truth.ndim != 1 or not truth.size or not truth.shape == a.shape == b.shape:
@@ -184,7 +185,7 @@ def mcnemar(gold: ArrayLike, pred_a: ArrayLike, pred_b: ArrayLike) -> Test:
 
 
 def class_counts(gold: ArrayLike, preds: ArrayLike, groups: ArrayLike) -> np.ndarray:
-    """Hits, and gold rows + predicted rows, of each group, seed and class of gold: [G, 2, S, C], groups sorted."""
+    """Hits, and gold rows + predicted rows, of each group, seed and class of gold (n,): (groups, 2, seeds, classes)."""
     truth, said, group = np.asarray(gold, dtype=str), np.atleast_2d(np.asarray(preds, dtype=str)), np.asarray(groups)
     if truth.ndim != 1 or not truth.size or not said.size:
         raise ValueError(f"no rows, or no seeds: gold is {truth.shape}, predictions are {said.shape}")
@@ -201,26 +202,26 @@ def class_counts(gold: ArrayLike, preds: ArrayLike, groups: ArrayLike) -> np.nda
 
 
 def macro_f1_gold_of(counts: np.ndarray) -> np.ndarray:
-    """macro_f1_gold of each seed, [..., S], from counts summed over groups, [..., 2, S, C]; 0 / 0 is 0."""
+    """macro_f1_gold (..., seeds) from counts summed over groups, (..., 2, seeds, classes); 0 / 0 is 0."""
     hits, rows = counts[..., 0, :, :], counts[..., 1, :, :]
     return np.divide(2 * hits, rows, out=np.zeros_like(hits), where=rows > 0).mean(axis=-1)
 
 
-def parts(rows: int, width: int) -> Iterator[slice]:
-    """Slices of the rows, so that a part of this width holds about BLOCK numbers."""
+def blocks(rows: int, width: int) -> Iterator[slice]:
+    """Slices of the rows, so that a block of this width holds about BLOCK numbers."""
     step = max(1, BLOCK // max(1, width))
     return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 
 
 def _resampled(models: Sequence[np.ndarray], resamples: int, seed: int) -> list[np.ndarray]:
-    """Scores of each model's seeds, [resamples, S], on the same resamples of the groups."""
+    """Scores of each model's seeds, (resamples, seeds), on the same resamples of the groups."""
     groups = len(models[0])
     numbers = np.random.default_rng(seed)
     scores = [np.empty((resamples, counts.shape[2])) for counts in models]
-    for part in parts(resamples, groups):
-        times = numbers.multinomial(groups, np.full(groups, 1 / groups), size=part.stop - part.start).astype(float)
-        for found, counts in zip(scores, models, strict=True):
-            found[part] = macro_f1_gold_of(np.tensordot(times, counts, axes=1))
+    for block in blocks(resamples, groups):
+        times = numbers.multinomial(groups, np.full(groups, 1 / groups), size=block.stop - block.start).astype(float)
+        for sampled, counts in zip(scores, models, strict=True):
+            sampled[block] = macro_f1_gold_of(np.tensordot(times, counts, axes=1))
     return scores
 
 
@@ -251,7 +252,7 @@ def _interval(models: Sequence[np.ndarray], rows: int, level: float, resamples: 
 def _half_width(
     scores: Sequence[np.ndarray], sampled: Sequence[np.ndarray], groups: int, quantile: float
 ) -> tuple[float, float, float | None]:
-    """Half-width, sd_claims and sd_seeds from each model's scores [S] and resampled scores [resamples, S]."""
+    """Half-width, sd_claims and sd_seeds from each model's scores (seeds,) and resampled (resamples, seeds)."""
     unbiased = groups / (groups - 1)
     means = sampled[0].mean(axis=1) - sum(other.mean(axis=1) for other in sampled[1:])
     of_claims = unbiased * means.var(ddof=1)

@@ -5,7 +5,7 @@ import io
 import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -69,6 +69,15 @@ def rich_table(table: Table, columns: int | None = None) -> Group:
     columns = columns or screen()
     least = [least_width(header, texts, place, place < table.texts) for place in range(len(header))]
     return Group(*(drawn(table, header, texts, least, part, columns) for part in parts_of(table.texts, least, columns)))
+
+
+def print_tables(tables: Iterable[Table]) -> None:
+    """Tables with their titles and notes on stdout."""
+    out = stdout_console()
+    for table in tables:
+        out.print(f"\n{table.title}", markup=False)
+        out.print(rich_table(table))
+        out.print(table.note, markup=False, soft_wrap=True)
 
 
 def screen() -> int:

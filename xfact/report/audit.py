@@ -33,15 +33,15 @@ def audit(config: Config) -> None:
         raise UserError("task=audit: output is a folder; without it the tables are on the screen")
     corpus = Corpus(config.data)
     splits, reports = load(corpus, config.split)
-    found, missing, scores = counts(splits), missing_fields(splits), metadata_scores(splits)
-    show(
-        corpus, [checks_table(splits, found, reports), missing_table(splits, shortened(missing)), scores_table(scores)]
-    )
+    checked, missing, scores = counts(splits), missing_fields(splits), metadata_scores(splits)
+    checks, alone = checks_table(splits, checked, reports), scores_table(scores)
+    show(corpus, [checks, missing_table(splits, shortened(missing)), alone])
     if config.output:
-        tables = [checks_table(splits, found, reports), missing_table(splits, missing), scores_table(scores)]
-        files = {"audit.md": markdown(corpus, reports, tables, found)}
-        files["audit.json"] = json.dumps(record(config, reports, found, missing, scores), indent=2, ensure_ascii=False)
-        files |= {f"{count.name}.csv": csv_text(flags_csv(count)) for count in found}
+        tables = [checks, missing_table(splits, missing), alone]
+        made = record(config, reports, checked, missing, scores)
+        files = {"audit.md": markdown(corpus, reports, tables, checked)}
+        files["audit.json"] = json.dumps(made, indent=2, ensure_ascii=False)
+        files |= {f"{count.name}.csv": csv_text(flags_csv(count)) for count in checked}
         for name, text in files.items():
             write_text(Path(config.output) / name, text)
         stdout_console().print(Text(f"written to {config.output}: {', '.join(files)}"), soft_wrap=True)
@@ -56,10 +56,10 @@ def share(rows: int, whole: int) -> str:
     return f"{rows:,}" if percent is None else f"{rows:,} ({percent:.{1 if percent < 9.95 else 0}f}%)"
 
 
-def checks_table(splits: Splits, found: Sequence[Count], reports: Mapping[str, FileReport]) -> Table:
+def checks_table(splits: Splits, checked: Sequence[Count], reports: Mapping[str, FileReport]) -> Table:
     """Rows that each check flags, and what else it counted, a column per split; what data's filters left out."""
     rows: list[list[Cell]] = [["rows", *(len(claims) for claims in splits.values())]]
-    for count in found:
+    for count in checked:
         cells = [share(count.rows[split], len(splits[split])) if split in count.rows else None for split in splits]
         rows.append([count.name, *cells])
         rows += [[f"  {name}", *(numbers.get(split) for split in splits)] for name, numbers in count.more.items()]
@@ -74,8 +74,8 @@ def checks_table(splits: Splits, found: Sequence[Count], reports: Mapping[str, F
 def shortened(missing: Missing) -> dict[str, dict[str, int]]:
     """The missing fields with two rows for the numbers of snippets."""
     short = {name: dict(numbers) for name, numbers in missing.items() if not name.startswith("snippets: ")}
-    for name, parts in SHORT.items():
-        short[name] = {split: sum(missing[part][split] for part in parts) for split in missing[parts[0]]}
+    for name, numbers in SHORT.items():
+        short[name] = {split: sum(missing[number][split] for number in numbers) for split in missing[numbers[0]]}
     return short
 
 
@@ -91,7 +91,7 @@ def missing_table(splits: Splits, missing: Missing) -> Table:
 def scores_table(scores: Scores) -> Table:
     """How far metadata alone goes, a column per split other than train."""
     names = list(next(iter(scores.values()), {}))
-    rows: list[list[Cell]] = [[name, *(100 * found[split] for split in names)] for name, found in scores.items()]
+    rows: list[list[Cell]] = [[name, *(100 * f1[split] for split in names)] for name, f1 in scores.items()]
     note = (
         "macro_f1 x 100 (classes in gold or predictions), fitted on train: the most frequent label of all, of the "
         "language, of the source; a linear model of language, source, claimant and dates."
@@ -115,18 +115,18 @@ def flags_csv(count: Count) -> Table:
 # Files
 
 
-def markdown(corpus: Corpus, reports: Mapping[str, FileReport], tables: Sequence[Table], found: Sequence[Count]) -> str:
+def markdown(
+    corpus: Corpus, reports: Mapping[str, FileReport], tables: Sequence[Table], checked: Sequence[Count]
+) -> str:
     """audit.md: caveats, the files with the hash of their content, the tables, what each check is."""
-    parts = [f"# Audit of {escaped(corpus.name)}", *corpus.caveats]
     files = (f"- {name}: {escaped(report.line())}; SHA-256 {report.version}" for name, report in reports.items())
-    parts.append("\n".join(files))
-    parts += [markdown_table(table) for table in tables]
-    parts += ["## The checks", "\n".join(f"- `{count.name}`: {escaped(count.definition)}" for count in found)]
-    return "\n\n".join(parts) + "\n"
+    checks = (f"- `{count.name}`: {escaped(count.definition)}" for count in checked)
+    top = [f"# Audit of {escaped(corpus.name)}", *corpus.caveats, "\n".join(files)]
+    return "\n\n".join([*top, *map(markdown_table, tables), "## The checks", "\n".join(checks)]) + "\n"
 
 
 def record(
-    config: Config, reports: Mapping[str, FileReport], found: Sequence[Count], missing: Missing, scores: Scores
+    config: Config, reports: Mapping[str, FileReport], checked: Sequence[Count], missing: Missing, scores: Scores
 ) -> dict[str, Any]:
     """audit.json, for programs."""
     return {
@@ -137,10 +137,10 @@ def record(
             for split, report in reports.items()
         },
         "checks": {
-            count.name: {"definition": count.definition, "rows": count.rows, **count.more} for count in found
+            count.name: {"definition": count.definition, "rows": count.rows, **count.more} for count in checked
         },
         "missing": missing,
         "metadata_alone": {
-            name: {"definition": definition(PREDICTORS[name]), "macro_f1": found} for name, found in scores.items()
+            name: {"definition": definition(PREDICTORS[name]), "macro_f1": f1} for name, f1 in scores.items()
         },
     }  # fmt: skip

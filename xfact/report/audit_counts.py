@@ -51,7 +51,7 @@ def counts(splits: Splits) -> list[Count]:
 
 def row_checks(splits: Splits) -> list[Count]:
     """The checks that data.exclude has too."""
-    found = []
+    checked = []
     for name, check in CHECKS.items():
         count = Count(name, definition(check))
         for split, claims in splits.items():
@@ -60,17 +60,17 @@ def row_checks(splits: Splits) -> list[Count]:
             rows = check(claims)
             count.rows[split] = sum(map(bool, rows))
             for claim, findings in zip(claims, rows, strict=True):
-                count.flags += [Flag(split, claim, place_name(one.place), one.what) for one in findings]
+                count.flags += [Flag(split, claim, place_name(finding.place), finding.what) for finding in findings]
             if name.startswith("rating"):
-                own = sum(any(one.own for one in findings) for findings in rows)
+                own = sum(any(finding.own for finding in findings) for findings in rows)
                 count.more.setdefault("own_label", {})[split] = own
             elif name not in OF_CLAIMS:
-                snippets = sum(len({one.place for one in findings}) for findings in rows)
+                snippets = sum(len({finding.place for finding in findings}) for findings in rows)
                 count.more.setdefault("snippets", {})[split] = snippets
             if name == "future_evidence":
                 count.more.setdefault("snippets_undated", {})[split] = undated(claims)
-        found.append(count)
-    return found
+        checked.append(count)
+    return checked
 
 
 def place_name(place: int) -> str:
@@ -104,12 +104,12 @@ def near_claims(splits: Splits) -> NearClaims:
     holders: dict[str, list[Row]] = defaultdict(list)
     for row, text in zip(rows, texts, strict=True):
         holders[text].append(row)
-    found: NearClaims = defaultdict(list)
-    for one, other, cosine in zip(near.first.tolist(), near.other.tolist(), near.cosine.tolist(), strict=True):
-        if one != other:
-            for row in holders[distinct[one]]:
-                found[row] += [(cosine, *place) for place in holders[distinct[other]]]
-    return found
+    neighbours: NearClaims = defaultdict(list)
+    for first, other, cosine in zip(near.first.tolist(), near.other.tolist(), near.cosine.tolist(), strict=True):
+        if first != other:
+            for row in holders[distinct[first]]:
+                neighbours[row] += [(cosine, *place) for place in holders[distinct[other]]]
+    return neighbours
 
 
 def repeated_in_split(splits: Splits, equal: Sequence[Group]) -> Count:
@@ -146,10 +146,9 @@ def conflicting_labels(splits: Splits, equal: Sequence[Group]) -> Count:
     """A row whose claim stands in its own split with another label, too."""
     count = Count("conflicting_labels", definition(conflicting_labels))
     for split in splits:
-        found = [group for group in equal if group.conflicting(split)]
-        members = [rows_of(group, split) for group in found]
+        members = [rows_of(group, split) for group in equal if group.conflicting(split)]
         count.rows[split] = sum(map(len, members))
-        count.more.setdefault("claims", {})[split] = len(found)
+        count.more.setdefault("claims", {})[split] = len(members)
         for claims in members:
             listed = ", ".join(map(described, claims))
             count.flags += [Flag(split, claim, "claim", listed) for claim in claims]
@@ -161,12 +160,12 @@ def equal_in_train(splits: Splits, equal: Sequence[Group]) -> Count:
     count = Count("equal_in_train", definition(equal_in_train))
     for split in splits if "train" in splits else ():
         if split != "train":
-            found = [group for group in equal if group.rows(split) and group.rows("train")]
-            for group in found:
+            leaked = [group for group in equal if group.rows(split) and group.rows("train")]
+            for group in leaked:
                 listed = ", ".join(map(described, rows_of(group, "train")))
                 count.flags += [Flag(split, claim, "claim", listed) for claim in rows_of(group, split)]
-            count.rows[split] = sum(group.rows(split) for group in found)
-            count.more.setdefault("claims", {})[split] = len(found)
+            count.rows[split] = sum(group.rows(split) for group in leaked)
+            count.more.setdefault("claims", {})[split] = len(leaked)
     return count
 
 
@@ -175,7 +174,7 @@ def near_in_train(splits: Splits, equal: Sequence[Group], near: NearClaims) -> C
     none."""
     count = Count("near_in_train", definition(near_in_train))
     known = {claim.id for group in equal if group.rows("train") for _, claim in group.members}
-    new = {row: found for row, found in near.items() if splits[row[0]][row[1]].id not in known}
+    new = {row: claims for row, claims in near.items() if splits[row[0]][row[1]].id not in known}
     others = [split for split in splits if split != "train" and "train" in splits]
     return near_flags(count, splits, new, lambda split, number, other, place: other == "train", others)
 
@@ -184,7 +183,7 @@ def near_elsewhere(splits: Splits, equal: Sequence[Group], near: NearClaims) -> 
     """A row whose claim stands, equal or nearly equal, in a split other than train and its own."""
     count = Count("near_elsewhere", definition(near_elsewhere))
     places = {(split, claim.id): number for split, claims in splits.items() for number, claim in enumerate(claims)}
-    both: NearClaims = defaultdict(list, {row: list(found) for row, found in near.items()})
+    both: NearClaims = defaultdict(list, {row: list(claims) for row, claims in near.items()})
     for group in equal:
         rows = [(split, places[split, claim.id]) for split, claim in group.members]
         for row in rows:
@@ -199,10 +198,10 @@ def near_flags(
     for split in of:
         count.rows[split] = 0
         for number, claim in enumerate(splits[split]):
-            found = [one for one in near.get((split, number), ()) if wanted(split, number, one[1], one[2])]
-            if found:
-                cosine, other, place = max(found, key=lambda one: one[0])
-                more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""
+            neighbours = [row for row in near.get((split, number), ()) if wanted(split, number, *row[1:])]
+            if neighbours:
+                cosine, other, place = max(neighbours, key=lambda row: row[0])
+                more = f", and {len(neighbours) - 1:,} more" if len(neighbours) > 1 else ""
                 nearest = described(splits[other][place])
                 count.flags.append(Flag(split, claim, "claim", f"{nearest} cosine {cosine:.2f}{more}"))
                 count.rows[split] += 1
@@ -214,7 +213,7 @@ def near_flags(
 
 def missing_fields(splits: Splits) -> dict[str, dict[str, int]]:
     """What is missing -> split -> rows: a field that is empty or `None`, a number of snippets, a snippet's link."""
-    found: dict[str, dict[str, int]] = {}
+    missing: dict[str, dict[str, int]] = {}
     for split, claims in splits.items():
         rows: Counter[str] = Counter()
         for claim in claims:
@@ -225,8 +224,8 @@ def missing_fields(splits: Splits) -> dict[str, dict[str, int]]:
             rows[f"snippets: {len(filled)}"] += 1
             rows["a snippet without a link"] += any(not claim.links[place].strip() for place in filled)
         for name in MISSING_ROWS:
-            found.setdefault(name, {})[split] = rows[name]
-    return found
+            missing.setdefault(name, {})[split] = rows[name]
+    return missing
 
 
 MISSING_ROWS = (

@@ -34,18 +34,18 @@ def section(block: Block, texts: Mapping[str, Texts | None]) -> Section:
         tables.append(scale_table(split, models))
         figures.append(Figure(f"{split}: macro_f1_gold x 100 by language", heat_map(of.by_group(models))))
         label, table = list(models.items())[-1]
-        found = texts[split]
-        figures.append(confusion_figure(split, label, table, linked=found is not None))
-        if found is None:
+        split_texts = texts[split]
+        figures.append(confusion_figure(split, label, table, linked=split_texts is not None))
+        if split_texts is None:
             continue
         for name, by in SUBSETS.items():
-            subsets = {one: by(own, found.claims) for one, own in models.items()}
+            subsets = {model: by(own, split_texts.claims) for model, own in models.items()}
             if len(subsets[label]) > 1:
                 tables.append(subset_table(split, name, subsets))
                 figures.append(Figure(f"{split}: {label} by {name}", score_bars(subsets[label], name)))
         for label, table in models.items():
-            if "attention_1" in table and label in found.by_row:
-                snippets = of.snippet_relevance(table, found.by_row[label])
+            if "attention_1" in table and label in split_texts.by_row:
+                snippets = of.snippet_relevance(table, split_texts.by_row[label])
                 tables.append(attention_table(split, label, table, snippets))
                 figures.append(Figure(f"{split}: attention of {label}", attention_bars(of.attention_by_rank(table))))
     return Section("Behaviour", TEXT, tables, figures)
@@ -64,17 +64,12 @@ def confusion_figure(split: str, label: str, table: pd.DataFrame, linked: bool) 
 def subset_table(split: str, name: str, subsets: Mapping[str, pd.DataFrame]) -> Table:
     """Score of each subset by each model."""
     first = next(iter(subsets.values()))
-    rows: list[list[Cell]] = [
-        [
-            str(subset),
-            int(count),
-            int(classes),
-            *(100 * float(scores["macro_f1_gold"][place]) for scores in subsets.values()),
-        ]
-        for place, (subset, count, classes) in enumerate(
-            zip(first[name], first["rows"], first["gold_classes"], strict=True)
-        )
-    ]
+    rows: list[list[Cell]] = []
+    for place, (subset, count, classes) in enumerate(
+        zip(first[name], first["rows"], first["gold_classes"], strict=True)
+    ):
+        scores = [100 * float(own["macro_f1_gold"][place]) for own in subsets.values()]
+        rows.append([str(subset), int(count), int(classes), *scores])
     return Table(f"{split}: by {name}", [name, "rows", "classes", *subsets], rows, note="macro_f1_gold x 100.")
 
 
@@ -84,9 +79,8 @@ def scale_table(split: str, models: Mapping[str, pd.DataFrame]) -> Table:
     for label, table in models.items():
         distance, away = of.ordinal(table).iloc[0], of.neighbours(table)
         shares = [fixed(100 * share, 0, " %") for share in away["share_of_errors"][1:]]
-        rows.append(
-            [label, fixed(distance["mean_steps"], 2), int(distance["rows"]), int(distance["rows_left_out"]), *shares]
-        )
+        counts = int(distance["rows"]), int(distance["rows_left_out"])
+        rows.append([label, fixed(distance["mean_steps"], 2), *counts, *shares])
     header = ["model", "mean steps", "rows", "left out", "1 step", "2 steps", "3 steps", "4 steps", "off the scale"]
     note = (
         "Distance on false, mostly false, partly true, mostly true, true; rows whose gold or predicted label is "
@@ -99,16 +93,16 @@ def attention_table(split: str, label: str, table: pd.DataFrame, snippets: pd.Da
     """Attention by the snippet's place and by its likeness to the claim."""
     places, relevant = of.attention_by_rank(table), of.attention_by_relevance(snippets).reset_index()
     rows: list[list[Cell]] = [
-        [f"place {one.snippet}", len(table), 100 * float(one.attention_mean)] for one in places.itertuples()
+        [f"place {row.snippet}", len(table), 100 * float(row.attention_mean)] for row in places.itertuples()
     ]
     rows += [
-        [f"relevance {one.rank}", int(one.snippets), 100 * float(one.attention_mean)] for one in relevant.itertuples()
+        [f"relevance {row.rank}", int(row.snippets), 100 * float(row.attention_mean)] for row in relevant.itertuples()
     ]
-    found = of.relevance_spearman(snippets).iloc[0]
+    spearman = of.relevance_spearman(snippets).iloc[0]
     note = (
         "Mean attention x 100. Relevance is the cosine of claim and snippet (TF-IDF of character 3-grams), 1 the most "
         "relevant; Spearman's rank correlation of attention and relevance within a claim: "
-        f"{fixed(found['spearman_mean'], 2)}, mean of {int(found['claims']):,} claims."
+        f"{fixed(spearman['spearman_mean'], 2)}, mean of {int(spearman['claims']):,} claims."
     )
     return Table(f"{split}: attention of {label}", ["snippet", "snippets", "attention"], rows, note=note)
 
@@ -118,21 +112,16 @@ def retained_table(block: Block) -> Table:
     majority = next((row for row in block.rows if row.first.model == "majority"), None)
     floor = {split: mean_score(majority, split) for split in block.splits} if majority else {}
     rows: list[list[Cell]] = []
-    own = evidence_rows(block)
-    for row in own:
-        for split in [one for one in block.splits if row.scores(one) and not one.endswith("_empty")]:
-            others = {
-                f"{other.label}": mean_score(other, split) for other in block.rows if is_without(other, row, split)
-            }
+    for row in evidence_rows(block):
+        for split in [name for name in block.splits if row.scores(name) and not name.endswith("_empty")]:
+            own = mean_score(row, split)
+            others = {other.label: mean_score(other, split) for other in block.rows if is_without(other, row, split)}
             if row.scores(f"{split}_empty"):
                 others["the same, tested with empty evidence"] = mean_score(row, f"{split}_empty")
             for name, score in others.items():
-                found = of.retained(
-                    {split: mean_score(row, split)}, {split: score}, {split: floor.get(split, float("nan"))}
-                )
-                kept = [100 * found[key][0] for key in ("retained_share", "retained_above_majority")]
-                shares = [fixed(share, 0, " %") for share in kept]
-                rows.append([row.label, name, split, 100 * mean_score(row, split), 100 * score, *shares])
+                kept = of.retained({split: own}, {split: score}, {split: floor.get(split, float("nan"))})
+                shares = [fixed(100 * kept[key][0], 0, " %") for key in ("retained_share", "retained_above_majority")]
+                rows.append([row.label, name, split, 100 * own, 100 * score, *shares])
     header = ["model", "against", "split", "own evidence", "other", "kept", "kept above majority"]
     note = (
         "macro_f1_gold x 100, mean over seeds. kept: other / own; above majority: (other - majority) / "

@@ -47,11 +47,11 @@ def calibration_table(block: Block, split: str) -> Table:
     for row in with_split(block, split):
         tables, temperatures = row.predictions(split), [temperature_of(run) for run in row.having(split)]
         before = [calibrated(table) for table in tables]
-        after = [calibrated(table, one) for table, one in zip(tables, temperatures, strict=True)]
+        after = [calibrated(*pair) for pair in zip(tables, temperatures, strict=True)]
         rows.append([row.label, len(tables), *figures_before_after(before, after), f"{mean(temperatures):.2f}"])
         if len(tables) > 1:
-            one = [calibrated(ensemble(tables))]
-            rows.append([f"{row.label}, ensemble", len(tables), *figures_before_after(one, None), None])
+            together = [calibrated(ensemble(tables))]
+            rows.append([f"{row.label}, ensemble", len(tables), *figures_before_after(together, None), None])
     header = [
         "model",
         "runs",
@@ -72,7 +72,7 @@ def figures_before_after(before: Sequence[Calibration], after: Sequence[Calibrat
     """Means over seeds, in the order of the header."""
 
     def average(of: Sequence[Calibration] | None, name: str, scale: float, digits: int) -> str | None:
-        return None if of is None else f"{scale * mean(getattr(one, name) for one in of):.{digits}f}"
+        return None if of is None else f"{scale * mean(getattr(seed, name) for seed in of):.{digits}f}"
 
     cells: list[Cell] = [average(before, "accuracy", 100, 1), average(before, "confidence", 100, 1)]
     for name, scale, digits in (("ece", 100, 1), ("brier", 1, 3), ("nll", 1, 3)):
@@ -86,7 +86,7 @@ def abstaining_table(block: Block, split: str) -> Table:
     for row in with_split(block, split):
         p, gold = of_table(ensemble(row.predictions(split)))
         selected = selective_accuracy(p, gold, COVERAGES)
-        accuracies = [f"{100 * one:.1f}" for one in selected["accuracy"]]
+        accuracies = [f"{100 * accuracy:.1f}" for accuracy in selected["accuracy"]]
         rows.append([row.label, f"{100 * aurc(p, gold):.1f}", f"{100 * excess_aurc(p, gold):.1f}", *accuracies])
     header = ["model", "AURC", "E-AURC", *(f"accuracy at {coverage:.0%}" for coverage in COVERAGES)]
     note = (
@@ -120,7 +120,7 @@ def with_split(block: Block, split: str) -> list[Row]:
 
 
 def of_table(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities [N, labels] and gold [N] as positions."""
+    """Probabilities (n, labels) and gold (n,) as positions in them."""
     p, labels = probabilities(table)
     return p, label_ids(table["gold"], labels)
 

@@ -30,7 +30,7 @@ UNPAIRED = "none where the two have unequal numbers of seeds"
 
 @dataclass(frozen=True)
 class Sample:
-    """What the models say of a split: gold [N], near-duplicate groups [N], predictions [seeds, N] by label of row."""
+    """What the models say of a split: gold (n,), near-duplicate groups (n,), predictions (seeds, n) by label of row."""
 
     split: str
     gold: np.ndarray
@@ -74,7 +74,7 @@ def sample(rows: Sequence[Row], split: str, claims: Mapping[str, Claim] | None) 
     tables = {row.label: row.predictions(split) for row in rows}
     first = tables[rows[0].label][0]
     ids = first["id"].tolist()
-    groups = np.arange(len(ids)) if claims is None else near_duplicates([claims[one].claim for one in ids])
+    groups = np.arange(len(ids)) if claims is None else near_duplicates([claims[id].claim for id in ids])
     preds = {label: np.stack([table["pred"].to_numpy(str) for table in own]) for label, own in tables.items()}
     return Sample(split, first["gold"].to_numpy(str), groups, preds)
 
@@ -84,8 +84,8 @@ def interval_table(sample: Sample) -> Table:
     rows: list[list[Cell]] = []
     for label, preds in sample.preds.items():
         if sample.resampled:
-            found = score_interval(sample.gold, preds, sample.groups)
-            figures = percent(found.estimate, found.low, found.high, found.sd_claims, found.sd_seeds)
+            over = score_interval(sample.gold, preds, sample.groups)
+            figures = percent(over.estimate, over.low, over.high, over.sd_claims, over.sd_seeds)
         else:
             figures = percent(mean(sample.scores(label)), None, None, None, None)
         rows.append([label, len(preds), *figures])
@@ -104,13 +104,13 @@ def without_interval(sample: Sample) -> str:
 
 def test_table(sample: Sample) -> Table:
     """Every two rows: difference with its interval, p about these checkpoints (also after Holm), p about the method."""
-    found = {(a, b): compared(sample, a, b) for a, b in combinations(sample.preds, 2)}
-    tested = {pair: one.checkpoints.p for pair, one in found.items() if one.checkpoints is not None}
+    comparisons = {(a, b): compared(sample, a, b) for a, b in combinations(sample.preds, 2)}
+    tested = {pair: both.checkpoints.p for pair, both in comparisons.items() if both.checkpoints is not None}
     adjusted = dict(zip(tested, holm(list(tested.values())), strict=True)) if tested else {}
     rows: list[list[Cell]] = []
-    for (a, b), one in found.items():
-        figures = [*one.figures(), p_text(tested.get((a, b))), p_text(adjusted.get((a, b)))]
-        rows.append([f"{a} - {b}", *figures, one.method_text()])
+    for (a, b), comparison in comparisons.items():
+        figures = [*comparison.figures(), p_text(tested.get((a, b))), p_text(adjusted.get((a, b)))]
+        rows.append([f"{a} - {b}", *figures, comparison.method_text()])
     header = ["difference", "mean", "95 % low", "95 % high", "p, checkpoints", "Holm", "p, method (least)"]
     note = (
         f"{MEASURE}. p, checkpoints: paired approximate randomization ({ROUNDS:,} rounds), a claim's predictions of "
@@ -125,12 +125,11 @@ def compared(sample: Sample, a: str, b: str) -> Comparison:
     """a against b on the same claims."""
     ours, theirs = sample.preds[a], sample.preds[b]
     scores = sample.scores(a), sample.scores(b)
+    on = sample.gold, ours, theirs, sample.groups
     return Comparison(
         mean(scores[0]) - mean(scores[1]),
-        difference_interval(sample.gold, ours, theirs, sample.groups) if sample.resampled else None,
-        randomization_test(sample.gold, ours, theirs, sample.groups, rounds=ROUNDS)
-        if len(ours) == len(theirs)
-        else None,
+        difference_interval(*on) if sample.resampled else None,
+        randomization_test(*on, rounds=ROUNDS) if len(ours) == len(theirs) else None,
         method_test(*scores) if min(len(ours), len(theirs)) > 1 else None,
     )
 

@@ -23,8 +23,8 @@ class Texts:
 
 def texts_of(block: Block, split: str) -> Texts | None:
     """The texts of a split, by label of row; None where they are not here."""
-    found = {row.label: claims_of(runs[0], split) for row in block.rows if (runs := row.having(split))}
-    by_row = {label: claims for label, claims in found.items() if claims is not None}
+    read_again = {row.label: claims_of(runs[0], split) for row in block.rows if (runs := row.having(split))}
+    by_row = {label: claims for label, claims in read_again.items() if claims is not None}
     return Texts(max(by_row.values(), key=snippets_in), by_row) if by_row else None
 
 

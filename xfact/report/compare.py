@@ -67,10 +67,10 @@ def one_setting(name: str, pattern: str) -> Row:
 
 def line(both: Sample, a: str, b: str) -> list[Cell]:
     """A split's scores, their difference and its tests."""
-    found = compared(both, a, b)
+    comparison = compared(both, a, b)
     means = [100 * float(np.mean(both.scores(name))) for name in (a, b)]
-    p = p_text(None if found.checkpoints is None else found.checkpoints.p)
-    return [both.split, len(both.gold), *means, *found.figures(), p, found.method_text()]
+    p = p_text(None if comparison.checkpoints is None else comparison.checkpoints.p)
+    return [both.split, len(both.gold), *means, *comparison.figures(), p, comparison.method_text()]
 
 
 def flips(both: Sample, a: str, b: str, ids: list[str], claims: Mapping[str, Claim] | None) -> Table:
@@ -80,7 +80,7 @@ def flips(both: Sample, a: str, b: str, ids: list[str], claims: Mapping[str, Cla
     lost = (right[b] > 0.5) & (right[a] < 0.5)
     order = np.argsort(-np.abs(right[a] - right[b]), kind="stable")
     rows: list[list[Cell]] = []
-    for number in [one for one in order if gained[one] or lost[one]]:
+    for number in order[(gained | lost)[order]]:
         said = [most(both.preds[name][:, number]) for name in (a, b)]
         text = "" if claims is None else cut(claims[ids[number]].claim)
         rows.append([ids[number], text, str(both.gold[number]), *said, "a" if gained[number] else "b"])
@@ -90,6 +90,6 @@ def flips(both: Sample, a: str, b: str, ids: list[str], claims: Mapping[str, Cla
 
 
 def most(predictions: np.ndarray) -> str:
-    """What most seeds say, the first of equals."""
+    """What most seeds say of a claim, (seeds,), the first of equals."""
     names, counts = np.unique(predictions, return_counts=True)
     return str(names[counts.argmax()])

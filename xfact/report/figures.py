@@ -108,17 +108,17 @@ def plain(text: object, width: int = 24) -> str:
 
 @svg
 def reliability(p: np.ndarray, gold_ids: np.ndarray, temperature: float, bins: int = BINS) -> Figure:
-    """Accuracy by confidence, and rows below it, of the probabilities as they are and at the temperature."""
+    """Accuracy by confidence, and rows below it, of p (n, labels) and gold (n,) as they are and at the temperature."""
     figure = Figure((WIDTH, 4.2))
     axes = figure.subplots(2, 2, sharex=True, sharey="row", height_ratios=[3, 1])
     titles = "as trained", f"at temperature {temperature:.2f}"
     for chances, title, (above, below) in zip((p, scaled(p, temperature)), titles, axes.T, strict=True):
-        table, found = reliability_bins(chances, gold_ids, bins), calibration(chances, gold_ids, bins)
+        table, scores = reliability_bins(chances, gold_ids, bins), calibration(chances, gold_ids, bins)
         middle, width = (table["low"] + table["high"]) / 2, 0.94 / bins
         above.plot([0, 1], [0, 1], color=GREY, linestyle="--", linewidth=1, label="accuracy = confidence")
         above.bar(middle, table["accuracy"], width, color=SKY, label="accuracy in the bin")
         above.plot(table["confidence"], table["accuracy"], "ko", markersize=3, clip_on=False, label="mean confidence")
-        above.set_title(f"{title}\nECE x 100: {100 * found.ece:.1f}, NLL: {found.nll:.2f} nats", fontsize=9)
+        above.set_title(f"{title}\nECE x 100: {100 * scores.ece:.1f}, NLL: {scores.nll:.2f} nats", fontsize=9)
         above.set(xlim=(0, 1), ylim=(0, 1))
         below.bar(middle, table["rows"], width, color=GREY)
         below.set_xlabel(f"confidence: p of the predicted\nlabel, {bins} equal bins")
@@ -130,7 +130,7 @@ def reliability(p: np.ndarray, gold_ids: np.ndarray, temperature: float, bins: i
 
 @svg
 def risk_coverage_curves(curves: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
-    """Risk by coverage of each model (evaluation/calibration.py: risk_coverage), with its AURC in the legend.
+    """Risk (n,) by coverage (n,) of each model (calibration.risk_coverage), with its AURC in the legend.
 
     The few rows below 5 % of coverage may leave the picture at the top.
     """
@@ -163,14 +163,8 @@ def training_curves(histories: Mapping[int, pd.DataFrame], metric: str) -> Figur
         smooth = steps["train/loss_step"].rolling(10, min_periods=1).mean()
         drawn = np.unique(np.linspace(0, max(0, len(steps) - 1), POINTS).round().astype(int))[: len(steps)]
         left.plot((steps["step"] + 1).iloc[drawn], smooth.iloc[drawn], color=colour, linestyle=dashes)
-        right.plot(
-            dev["epoch"] + 1,
-            100 * dev["dev"],
-            color=colour,
-            linestyle=dashes,
-            marker=".",
-            label=f"seed {seed}",
-        )
+        look: Any = {"color": colour, "linestyle": dashes, "marker": ".", "label": f"seed {seed}"}
+        right.plot(dev["epoch"] + 1, 100 * dev["dev"], **look)
         chosen = dev[dev["tested"]]
         right.plot(chosen["epoch"] + 1, 100 * chosen["dev"], "*", color=colour, markersize=11)
     left.set(xlabel="optimiser step", ylabel="training loss: cross-entropy, nats")
@@ -189,9 +183,8 @@ def heat_map(scores: pd.DataFrame, score: str = "macro_f1_gold") -> Figure:
     values = 100 * scores.drop(columns="rows")
     figure = Figure((WIDTH, 1.2 + 0.23 * len(values)))
     axis = figure.subplots()
-    cells(
-        axis, values.to_numpy(), [[f"{value:.1f}" for value in row] for row in values.to_numpy()], values.max(axis=None)
-    )
+    texts = [[f"{value:.1f}" for value in row] for row in values.to_numpy()]
+    cells(axis, values.to_numpy(), texts, values.max(axis=None))
     axis.set_xticklabels([plain(model, max(5, 72 // values.shape[1])) for model in values])
     axis.set_yticklabels([f"{plain(group)} ({rows:,})" for group, rows in scores["rows"].items()])
     axis.set(ylabel=f"{plain(scores.index.name)} (rows)", xlabel=f"{score} x 100")
@@ -227,7 +220,7 @@ def confusion(table: pd.DataFrame, address: Callable[[str, str], str] | None = N
 
 
 def cells(axis: Axes, values: np.ndarray, texts: list[list[str]], top: float) -> None:
-    """A grid coloured by values from 0 to `top`, the first row above, with a text in each cell; grey where NaN."""
+    """A grid coloured by values (rows, columns) from 0 to `top`, first row above, with texts; grey where NaN."""
     axis.set_facecolor("0.92")
     axis.pcolormesh(np.ma.masked_invalid(values), cmap="Blues", vmin=0, vmax=top, edgecolors="white", linewidth=1)
     for (row, column), value in np.ndenumerate(values):
@@ -264,16 +257,13 @@ def attention_bars(attention: pd.DataFrame, axis_label: str = "search rank of th
     snippets = len(attention)
     figure = Figure((WIDTH, 2.9))
     axis = figure.subplots()
-    places, mean, sd = np.arange(len(attention)), attention["attention_mean"], attention["attention_sd"]
+    places, mean, sd = np.arange(snippets), attention["attention_mean"], attention["attention_sd"]
     axis.bar(places, mean, 0.6, color=SKY)
     axis.errorbar(places, mean, sd, fmt="none", ecolor="black", elinewidth=1, capsize=3, label="one sd either way")
     axis.axhline(1 / snippets, color=GREY, linestyle="--", linewidth=1, label=f"equal attention: 1/{snippets}")
-    names = [
-        f"{plain(name)}\n({count:,})" for name, count in zip(attention.iloc[:, 0], attention.iloc[:, 1], strict=True)
-    ]
-    axis.set_xticks(places, names)
-    axis.set(
-        ylim=(0, 1), xlabel=f"{plain(axis_label, 60)} ({attention.columns[1]})", ylabel="mean attention (sum 1 a claim)"
-    )
+    counted = zip(attention.iloc[:, 0], attention.iloc[:, 1], strict=True)
+    axis.set_xticks(places, [f"{plain(name)}\n({count:,})" for name, count in counted])
+    axis.set(ylim=(0, 1), ylabel="mean attention (sum 1 a claim)")
+    axis.set_xlabel(f"{plain(axis_label, 60)} ({attention.columns[1]})")
     axis.legend(loc="upper right")
     return figure

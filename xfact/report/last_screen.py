@@ -78,10 +78,10 @@ def _cell(scores: list[SplitScore]) -> str:
 
 
 def _fresh(label: str, group: list[Result], splits: list[str]) -> str:
-    parts = []
+    splits_fresh = []
     for name in splits:
         scores = [r.splits[name].not_in_train for r in group if name in r.splits]
         values = [score for score in scores if score is not None]
         if values:
-            parts.append(f"{name} {100 * mean(v.macro_f1 for v in values):.1f} ({values[0].rows:,} rows)")
-    return f"without rows that stand in train, {label}: {', '.join(parts)}" if parts else ""
+            splits_fresh.append(f"{name} {100 * mean(v.macro_f1 for v in values):.1f} ({values[0].rows:,} rows)")
+    return f"without rows that stand in train, {label}: {', '.join(splits_fresh)}" if splits_fresh else ""

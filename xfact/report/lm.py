@@ -33,7 +33,7 @@ GROUP_NAMES = {
 
 def published_table() -> Table:
     """VeryfIT's published accuracies."""
-    rows = [[name, *(f"{100 * one:.0f}" for one in figures)] for name, figures in PUBLISHED.items()]
+    rows = [[name, *(f"{100 * accuracy:.0f}" for accuracy in figures)] for name, figures in PUBLISHED.items()]
     return Table("VeryfIT: published accuracy", ["model", *SETS], rows, note=f"Accuracy x 100. {CONSTANT}")
 
 
@@ -72,12 +72,9 @@ def score_table(scored: Sequence[tuple[str, Run]]) -> Table:
         score, answers = run.score(lm.subset), lm.answers
         assert score is not None and answers is not None
         scores = answers.majority, answers.balanced_accuracy, score.macro_f1, score.macro_f1_gold
-        others = (
-            None if one is None else f"{100 * one:.1f}"
-            for one in (answers.accuracy_by_length, answers.accuracy_lenient)
-        )
-        figures = (f"{100 * one:.1f}" for one in scores)
-        rows.append([name, score.rows, f"{100 * answers.accuracy:.1f}", interval(answers), *figures, *others])
+        readings = answers.accuracy_by_length, answers.accuracy_lenient
+        figures = (None if value is None else f"{100 * value:.1f}" for value in (*scores, *readings))
+        rows.append([name, score.rows, f"{100 * answers.accuracy:.1f}", interval(answers), *figures])
     header = ["model", "rows", "accuracy", "95 %", "majority", "balanced", "macro_f1", "macro_f1_gold"]
     header += ["by length", "lenient"]
     note = (
@@ -110,13 +107,13 @@ def answer_table(scored: Sequence[tuple[str, Run]]) -> Table:
 
 def group_tables(scored: Sequence[tuple[str, Run]]) -> list[Table]:
     """A table for each grouping of each set."""
-    found: dict[tuple[str, str], list[tuple[str, dict[str, AnswerGroup]]]] = {}
+    groupings: dict[tuple[str, str], list[tuple[str, dict[str, AnswerGroup]]]] = {}
     for name, run in scored:
         lm = run.asked
         assert lm.answers is not None
         for column, groups in lm.answers.groups.items():
-            found.setdefault((f"{lm.benchmark} {lm.subset}", column), []).append((name, groups))
-    return [group_table(asked, column, runs) for (asked, column), runs in found.items()]
+            groupings.setdefault((f"{lm.benchmark} {lm.subset}", column), []).append((name, groups))
+    return [group_table(asked, column, runs) for (asked, column), runs in groupings.items()]
 
 
 def group_table(asked: str, column: str, runs: Sequence[tuple[str, dict[str, AnswerGroup]]]) -> Table:

@@ -13,7 +13,7 @@ from string import Template
 import numpy as np
 import pandas as pd
 
-from xfact.io.files import write_text
+from xfact.io.files import FORMULA, NUMBER, write_text
 from xfact.io.grid import Table, shown
 from xfact.schema import SNIPPETS, Claim
 from xfact.text.languages import name_and_family
@@ -71,14 +71,13 @@ def write_page(path: Path, page: Page) -> None:
 
 def page_html(page: Page) -> str:
     """The page as HTML, with its style, script and claims inside."""
-    script = asset("page.js") + (asset("claims.js") if page.claims is not None else "")
-    titles = [section.title for section in page.sections]
-    parts = [section_html(number, section) for number, section in enumerate(page.sections, start=1)]
-    links = [
-        f'<li><a href="#section-{number}">{escape(title)}</a></li>' for number, title in enumerate(titles, start=1)
-    ]
+    script = asset("page.js").replace("@NUMBER@", NUMBER.pattern).replace("@FORMULA@", FORMULA.pattern)
+    script += asset("claims.js") if page.claims is not None else ""
+    numbered = list(enumerate(page.sections, start=1))
+    sections = [section_html(number, section) for number, section in numbered]
+    links = [f'<li><a href="#section-{number}">{escape(section.title)}</a></li>' for number, section in numbered]
     if page.claims is not None:
-        parts.append(Template(asset("claims.html")).substitute(claims=packed(columns(page.claims))))
+        sections.append(Template(asset("claims.html")).substitute(claims=packed(columns(page.claims))))
         links.append('<li><a href="#claims">Claims</a></li>')
     return Template(asset("page.html")).substitute(
         # Figures have style attributes, which no hash allows; a style can load nothing here but data: images.
@@ -89,7 +88,7 @@ def page_html(page: Page) -> str:
         script=script,
         facts="\n".join(f"<div><dt>{escape(what)}</dt><dd>{escape(value)}</dd></div>" for what, value in page.facts),
         contents="\n".join(links),
-        sections="\n".join(parts),
+        sections="\n".join(sections),
     )
 
 
@@ -106,12 +105,12 @@ def digest(text: str) -> str:
 def section_html(number: int, section: Section) -> str:
     """A section with its tables, then its figures, each in a fold with an address; the first is open."""
     paragraphs = [f"<p>{escape(text.strip())}</p>" for text in section.text.split("\n\n") if text.strip()]
-    parts = [(table.title, table_html(table)) for table in section.tables]
-    parts += [(figure.title, figure_html(figure)) for figure in section.figures]
+    pieces = [(table.title, table_html(table)) for table in section.tables]
+    pieces += [(figure.title, figure_html(figure)) for figure in section.figures]
     folds = [
         f'<details id="section-{number}-{place}"{" open" if place == 1 else ""}>'
         f"<summary><h3>{escape(title)}</h3></summary>\n{html}\n</details>"
-        for place, (title, html) in enumerate(parts, start=1)
+        for place, (title, html) in enumerate(pieces, start=1)
     ]
     return "\n".join(
         [f'<section id="section-{number}"><h2>{escape(section.title)}</h2>', *paragraphs, *folds, "</section>"]

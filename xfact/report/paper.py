@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from statistics import mean
 
 from xfact.evaluation.metrics import definition as definition_of
-from xfact.evaluation.record import GroupScore, SplitScore
+from xfact.evaluation.record import ClassScore, GroupScore, SplitScore
 from xfact.io.grid import Cell, Table
 from xfact.report.published import (
     ENCODER,
@@ -12,6 +12,7 @@ from xfact.report.published import (
     MAJORITY,
     NOTE,
     OF_THE_ROW,
+    PAPER_ORDER,
     ROWS,
     SETTINGS,
     SPLITS,
@@ -100,7 +101,7 @@ def published(row: Row) -> Published | None:
     """The row of the paper that has the model and inputs of a row of runs."""
     first = row.first
     key = first.model, first.metadata, first.evidence if first.has_evidence else "none", first.augment
-    return next((one for one in ROWS if one.key == key), None)
+    return next((paper for paper in ROWS if paper.key == key), None)
 
 
 def words(row: Row) -> list[str]:
@@ -111,17 +112,17 @@ def words(row: Row) -> list[str]:
 def departures(row: Row) -> list[str]:
     """What a row has otherwise than the paper, in words; nothing where it may stand beside the paper's figures."""
     first = row.first
-    found = [] if first.encoder in (None, ENCODER) else [first.encoder]
+    departed = [] if first.encoder in (None, ENCODER) else [first.encoder]
     for key, value in first.settings.items():
         if not key.startswith(OF_THE_ROW) and value not in SETTINGS.get(key, ()):
-            found.append(f"{key.rpartition('.')[2]}={shown(value)}")
+            departed.append(f"{key.rpartition('.')[2]}={shown(value)}")
     if first.settings.get("optim.batch_size") == 12 and first.model != "attn_ea":
-        found.append("batch_size=12")
+        departed.append("batch_size=12")
     for file, rows in ((TRAIN, first.train), (DEV, first.dev_rows)):
         if rows is None or rows.kept != OFFICIAL_ROWS[file]:
-            found.append(f"{f'{rows.kept:,}' if rows else 'unknown'} rows of {file.partition('.')[0]}")
+            departed.append(f"{f'{rows.kept:,}' if rows else 'unknown'} rows of {file.partition('.')[0]}")
     scores = [(split, score) for split in SPLITS for score in row.scores(split)]
-    return found + [f"other rows of {split}" for split, score in dict(scores).items() if score.counts != "official"]
+    return departed + [f"other rows of {split}" for split, score in dict(scores).items() if score.counts != "official"]
 
 
 def written(figure: Figure | None) -> str | None:
@@ -137,11 +138,11 @@ def time_table(block: Block | None) -> Table:
     for row in block.rows if block else ():
         results = [run.result for run in row.runs]
         like = None if departures(row) else published(row)
-        devices = ", ".join(dict.fromkeys(f"{one.world_size} x {one.device}, {one.threads} threads" for one in results))
-        fits, wholes = [one.seconds_fit for one in results], [one.seconds for one in results]
+        devices = ", ".join(dict.fromkeys(f"{run.world_size} x {run.device}, {run.threads} threads" for run in results))
+        fits, wholes = [run.seconds_fit for run in results], [run.seconds for run in results]
         rows.append([row.label, devices, len(results), spread(fits, 1), spread(wholes, 1), hours(like)])
     if block is None:
-        rows = [[one.name, HARDWARE[one.model], None, None, None, hours(one)] for one in ROWS if one.hours]
+        rows = [[paper.name, HARDWARE[paper.model], None, None, None, hours(paper)] for paper in ROWS if paper.hours]
     header = ["model", "device", "runs", "training, s", "whole run, s", "paper, h"]
     hardware = "; ".join(f"{place} for {model}" for model, place in HARDWARE.items())
     note = f"Mean (sample sd) over runs. The paper's hardware: {hardware}."
@@ -160,13 +161,10 @@ def language_table(block: Block, split: str, definition: str) -> Table:
     rows: list[list[Cell]] = []
     for language, sites in sources(block, split).items():
         name, family = name_and_family(language)
-        listed = [*(sites if len(sites) > 1 else []), None]
-        for site in reversed(listed):
+        for site in (None, *(reversed(sites) if len(sites) > 1 else ())):
             scores = by_site[site] if site else by_language[language]
             source = site or (sites[0] if len(sites) == 1 else "all")
-            some = next(one for one in scores if one)
-            cells = [spread([getattr(one, definition) for one in each]) for each in scores]
-            rows.append([f"{name} ({language})" if name else language, source, family, some[0].rows, *cells])
+            rows.append([f"{name} ({language})" if name else language, source, family, *cells_of(scores, definition)])
     header = ["language", "source", "family", "rows", *(row.label for row in block.rows)]
     note = f"{definition} of the rows of each subset: {definition_of(definition)}, in that subset; {SPREAD}."
     return Table(f"Table 6: {split} by language and source, {definition}", header, rows, texts=3, note=note)
@@ -176,11 +174,18 @@ def family_table(block: Block, split: str, definition: str) -> Table:
     """Scores of each family of languages of a split, the families of the paper's Table 6."""
     rows: list[list[Cell]] = []
     for family, scores in subsets(block, split, lambda score: score.families).items():
-        some = next(one for one in scores if one)
-        rows.append([family, some[0].rows, *(spread([getattr(one, definition) for one in each]) for each in scores)])
+        rows.append([family, *cells_of(scores, definition)])
     header = ["family", "rows", *(row.label for row in block.rows)]
     note = f"{definition} of the rows of each family: {definition_of(definition)}, in that family; {SPREAD}."
     return Table(f"{split} by family of languages, {definition}", header, rows, note=note)
+
+
+def cells_of(scores: Sequence[Sequence[GroupScore | ClassScore]], name: str) -> list[Cell]:
+    """The rows of a subset, and for each row of the table the spread of its seeds' scores of this name."""
+    return [
+        next(seeds[0].rows for seeds in scores if seeds),
+        *(spread([getattr(score, name) for score in seeds]) for seeds in scores),
+    ]
 
 
 def subsets(
@@ -196,11 +201,11 @@ def sources(block: Block, split: str) -> dict[str, list[str]]:
     table = some_run(block, split).predictions(split)
     pairs = table[["language", "site"]].drop_duplicates()
     shared = pairs["site"].value_counts()
-    found: dict[str, list[str]] = {language: [] for language in sorted(pairs["language"])}
+    by_language: dict[str, list[str]] = {language: [] for language in sorted(pairs["language"])}
     for language, site in sorted(pairs.itertuples(index=False)):
         if shared[site] == 1:
-            found[language].append(site)
-    return found
+            by_language[language].append(site)
+    return by_language
 
 
 def some_run(block: Block, split: str) -> Run:
@@ -210,14 +215,11 @@ def some_run(block: Block, split: str) -> Run:
 
 def class_table(block: Block, split: str) -> Table:
     """F1 of each label, in the paper's order from true to false."""
-    from xfact.report.stats import PAPER_ORDER
-
     rows: list[list[Cell]] = []
     seen = [name for row in block.rows for score in row.scores(split) for name in score.classes]
     for label in dict.fromkeys([*PAPER_ORDER, *seen]):
         scores = [[s.classes[label] for s in row.scores(split) if label in s.classes] for row in block.rows]
-        gold = next(one[0].rows for one in scores if one)
-        rows.append([label, gold, *(spread([one.f1 for one in each]) for each in scores)])
+        rows.append([label, *cells_of(scores, "f1")])
     header = ["label", "gold rows", *(row.label for row in block.rows)]
     note = f"F1 of the label; {SPREAD}. A label without gold rows or predictions has F1 0."
     return Table(f"{split} by label, F1", header, rows, note=note)

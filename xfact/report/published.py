@@ -1,9 +1,9 @@
-"""The paper's figures (Gupta and Srikumar, ACL 2021, Tables 3 to 5): macro-F1 x 100, mean and sd over four seeds."""
+"""The paper's figures (Gupta and Srikumar, ACL 2021): Tables 3 to 5 (macro-F1 x 100, mean and sd) and its data."""
 
 from dataclasses import dataclass
 from typing import Any
 
-Figure = tuple[float, float | None]  # mean, sd
+Figure = tuple[float, float | None]  # mean, sd over four seeds
 
 
 @dataclass(frozen=True)
@@ -84,3 +84,16 @@ NOTE = (
     f"Beside the paper's figures stands what has its encoder ({ENCODER}), the official rows of train, dev and the test "
     "sets, 10 epochs, batch 8 (or 12, the authors' for Attn-EA) and no other setting of its own."
 )
+# The labels from true to false, as the paper lists them.
+PAPER_ORDER = (
+    "true",
+    "mostly true",
+    "partly true/misleading",
+    "mostly false",
+    "false",
+    "complicated/hard to categorise",
+    "other",
+)
+# What the paper says of its data, beside Table 2's labels: languages of each split, and over all of them.
+PAPER_LANGUAGES = {"train": 13, "dev": 12, "alpha1": 12, "alpha2": 4, "alpha3": 12}
+PAPER_SITES, PAPER_FAMILIES, PAPER_MEAN, PAPER_SERBIAN = 85, 11, 1_784, 835

@@ -1,7 +1,7 @@
 """task=report: the finished runs below a folder as the paper's tables, tests, and one HTML page to look into them."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xfact.config import Config
 from xfact.evaluation.calibration import ensemble
 from xfact.io.files import write_text
-from xfact.io.grid import Cell, Table, csv_text, escaped, latex_table, markdown_table, rich_table, stdout_console
+from xfact.io.grid import Cell, Table, csv_text, escaped, latex_table, markdown_table, print_tables, stdout_console
 from xfact.io.screen import say, warn
 from xfact.report import behaviour, calibration, lm
 from xfact.report.chance import interval_table, sample, test_table
@@ -30,31 +30,32 @@ def report(config: Config) -> None:
     out = Output(Path(config.out))
     if config.runs == "none":
         tables = [*score_tables(None, config.definition), time_table(None), lm.published_table(), lm.trial_table()]
-        show(tables)
+        print_tables(tables)
         out.add(Page("X-Fact: the published figures", [], [Section("The paper's tables", tables=tables)]), [])
         out.close()
         return
-    found, notes = finished(str(config.runs), config.sweep)
-    asked = [run for run in found if run.result.lm is not None]
-    blocks = blocks_of([run for run in found if run.result.lm is None], notes)
+    runs, notes = finished(str(config.runs), config.sweep)
+    asked = [run for run in runs if run.result.lm is not None]
+    blocks = blocks_of([run for run in runs if run.result.lm is None], notes)
     notes += [line for run in asked for line in run.differences()]
     for note in notes:
         warn(note)
     for number, block in enumerate(blocks, start=1):
         shown = dict.fromkeys([config.definition, *config.metrics])
         tables = [table for metric in shown for table in score_tables(block, metric)]
-        show(tables)
+        print_tables(tables)
         caveats = block.rows[0].first.caveats
         for caveat in caveats:
             stdout_console().print(f"note: {caveat}", style="yellow", markup=False)
         name = "" if len(blocks) == 1 else f"-{number}-{block.data}"
         texts = {split: texts_of(block, split) for split in block.splits}
-        parts = [Section("Scores", "\n\n".join(caveats), [*tables, time_table(block), run_table(block)])]
-        parts += sections(block, config.definition, texts)
-        out.add(Page(f"X-Fact: {block.data}", facts(block, config), parts, browser(block, texts)), notes, slug(name))
+        scores = Section("Scores", "\n\n".join(caveats), [*tables, time_table(block), run_table(block)])
+        beyond = sections(block, config.definition, texts)
+        page = Page(f"X-Fact: {block.data}", facts(block, config), [scores, *beyond], browser(block, texts))
+        out.add(page, notes, slug(name))
     if asked:
         section = lm.section(asked)
-        show(section.tables[: lm.ON_SCREEN])
+        print_tables(section.tables[: lm.ON_SCREEN])
         of = [("runs", f"{len(asked)} finished, below {config.runs}")]
         out.add(Page("Language models as fact-checkers", of, [section]), notes, "-lm")
     out.close()
@@ -62,20 +63,16 @@ def report(config: Config) -> None:
 
 def sections(block: Block, definition: str, texts: Mapping[str, Texts | None]) -> list[Section]:
     """What a report of runs on one version of the data says beyond their scores."""
-    samples = [sample(block.rows, split, found.claims if found else None) for split, found in texts.items()]
-    chance = [table for one in samples for table in (interval_table(one), test_table(one))]
-    parts = [
-        table
-        for split in block.splits
-        for table in (
-            language_table(block, split, definition),
-            family_table(block, split, definition),
-            class_table(block, split),
-        )
-    ]
+    chance, subsets = [], []
+    for split in block.splits:
+        split_texts = texts[split]
+        said = sample(block.rows, split, split_texts.claims if split_texts else None)
+        chance += [interval_table(said), test_table(said)]
+        subsets += [language_table(block, split, definition), family_table(block, split, definition)]
+        subsets.append(class_table(block, split))
     return [
         Section("Could it be chance?", "", chance),
-        Section("Languages, sources and labels", "", parts),
+        Section("Languages, sources and labels", "", subsets),
         calibration.section(block),
         behaviour.section(block, texts),
         *training(block),
@@ -128,13 +125,13 @@ def browser(block: Block, texts: Mapping[str, Texts | None]) -> Browser | None:
     """The claims of the splits, each with the mean probabilities and the votes of the seeds of every row."""
     import pandas as pd
 
-    there = {split: found for split, found in texts.items() if found is not None}
+    there = {split: split_texts for split, split_texts in texts.items() if split_texts is not None}
     claims: dict[str, Sequence[Claim]] = {}
-    for split, found in there.items():
-        claims[split] = [found.claims[one] for one in some_run(block, split).predictions(split)["id"]]
+    for split, split_texts in there.items():
+        claims[split] = [split_texts.claims[id] for id in some_run(block, split).predictions(split)["id"]]
     tables = {}
     for row in reversed(block.rows):  # the page opens with the last, which is seldom Majority
-        own = [shown_predictions(row, split, found) for split, found in there.items() if row.having(split)]
+        own = [shown_predictions(row, split, there[split]) for split in there if row.having(split)]
         if own:
             tables[row.label] = pd.concat(own)
     seen = {label for table in tables.values() for column in ("gold", "pred") for label in table[column]}
@@ -149,20 +146,11 @@ def shown_predictions(row: Row, split: str, texts: Texts) -> "pd.DataFrame":
     table = ensemble(each)
     if len(each) > 1:
         for label in [name.removeprefix("p_") for name in table if name.startswith("p_")]:
-            table[f"votes_{label}"] = sum((one["pred"] == label).astype(int) for one in each)
+            table[f"votes_{label}"] = sum((seed["pred"] == label).astype(int) for seed in each)
     had = texts.by_row.get(row.label, {})
-    other = [one not in had or had[one].evidence != texts.claims[one].evidence for one in table["id"]]
+    other = [id not in had or had[id].evidence != texts.claims[id].evidence for id in table["id"]]
     table.loc[other, [name for name in table if name.startswith("attention_")]] = float("nan")
     return table
-
-
-def show(tables: Iterable[Table]) -> None:
-    """Tables on stdout."""
-    out = stdout_console()
-    for table in tables:
-        out.print(f"\n{table.title}", markup=False)
-        out.print(rich_table(table))
-        out.print(table.note, markup=False, soft_wrap=True)
 
 
 class Output:
@@ -211,8 +199,8 @@ def markdown(page: Page, notes: Sequence[str]) -> str:
     ]
     for section in page.sections:
         texts = [escaped(text) for text in section.text.split("\n\n") if text]
-        parts = [f"# {section.title}", *texts, *map(markdown_table, section.tables)]
-        lines += [f"\n{part}" for part in parts]
+        blocks = [f"# {section.title}", *texts, *map(markdown_table, section.tables)]
+        lines += [f"\n{block}" for block in blocks]
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,6 @@
 """The finished runs below a folder, as rows of a table: the seeds of one setting on one version of the data."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -105,21 +105,21 @@ class Run:
         """A line for each score that result.json has otherwise than the predictions give it."""
         from xfact.evaluation.metrics import OWN
 
-        found, file = [], RunFolder(self.folder).result
+        lines, file = [], RunFolder(self.folder).result
         if self.result.lm is not None and self.asked != self.result.lm:
-            found.append(f"{file}: what it says of the answers is not what its predictions give, which "
+            lines.append(f"{file}: what it says of the answers is not what its predictions give, which "
                          "count here")  # fmt: skip
         for split in (["dev"] if self.result.dev else []) + list(self.result.splits):
             said, own = self.said(split), self.score(split)
             for name in (*OWN, "macro_f1_groups"):
                 ours, theirs = getattr(own, name), getattr(said, name)
                 if ours is not theirs and (None in (ours, theirs) or abs(ours - theirs) > ROUNDING):
-                    there, here = ("none" if one is None else f"{100 * one:.2f}" for one in (theirs, ours))
-                    found.append(
+                    there, here = ("none" if score is None else f"{100 * score:.2f}" for score in (theirs, ours))
+                    lines.append(
                         f"{file}: {name} x 100 of {split} is {there} there and {here} by its "
                         "predictions, which count here"
                     )
-        return found
+        return lines
 
 
 @dataclass(frozen=True)
@@ -185,56 +185,55 @@ class Block:
 
 def collect(pattern: str) -> tuple[list[Block], list[str]]:
     """The finished runs of a folder or glob, and a line for each that is left out or not what one would expect."""
-    found, notes = finished(pattern)
-    return blocks_of(found, notes), notes
+    runs, notes = finished(pattern)
+    return blocks_of(runs, notes), notes
 
 
 def finished(pattern: str, sweep: str | None = None) -> tuple[list[Run], list[str]]:
     """The finished runs, of a sweep if one is named, and a line for each other; UserError if there is none."""
-    found, notes = [], []
+    runs, notes = [], []
     folders = runs_below(pattern) if sweep is None else runs_of_sweep(Path(pattern), sweep)
     for folder in folders:
-        one = state(folder.absolute())
-        if one.name == "finished" and one.result is not None:
-            run = Run(folder, one.result)
+        reached = state(folder.absolute())
+        if reached.name == "finished" and reached.result is not None:
+            run = Run(folder, reached.result)
             try:
-                for split in [one.result.lm.subset] if one.result.lm else one.result.splits:
+                for split in [run.result.lm.subset] if run.result.lm else run.result.splits:
                     run.predictions(split)
-                found.append(run)
+                runs.append(run)
             except DataError as error:
                 notes.append(f"left out: {error}")
         else:
-            notes.append(f"left out: {folder} is {one.name}" + (f" ({one.why})" if one.why else ""))
-    if not found:
+            notes.append(f"left out: {folder} is {reached.name}" + (f" ({reached.why})" if reached.why else ""))
+    if not runs:
         raise UserError(f"runs={pattern}: no finished run here" + (f" ({len(notes)} unfinished)" if notes else ""))
-    return found, notes
+    return runs, notes
 
 
-def blocks_of(found: list[Run], notes: list[str]) -> list[Block]:
+def blocks_of(runs: list[Run], notes: list[str]) -> list[Block]:
     """The runs by version of their data; what one would not expect is added to the notes."""
-    notes += [line for run in found for line in run.differences()]
-    blocks = defaultdict(list)
-    for run in sorted(found, key=lambda run: table_order(run.result)):
-        blocks[data_name(run.result), version_key(run.result, found)].append(run)
-    made = [block(data, runs, notes) for (data, _), runs in blocks.items()]
-    for data in {one.data for one in made}:
-        versions = sum(one.data == data for one in made)
+    notes += [line for run in runs for line in run.differences()]
+    by_version = defaultdict(list)
+    for run in sorted(runs, key=lambda run: table_order(run.result)):
+        by_version[data_name(run.result), version_key(run.result, runs)].append(run)
+    blocks = [block_of(data, alike, notes) for (data, _), alike in by_version.items()]
+    for data, versions in Counter(block.data for block in blocks).items():
         if versions > 1:
             notes.append(f"data {data} is there in {versions} versions: each has tables of its own")
-    return made
+    return blocks
 
 
-def version_key(result: Result, found: list[Run]) -> tuple:
+def version_key(result: Result, runs: list[Run]) -> tuple:
     """The versions of what a run was trained on, and of its splits' files where other runs have others."""
-    same = [run.result for run in found if run.result.data == result.data]
-    names = sorted({split for one in same for split in one.splits})
-    seen = {name: {one.splits[name].version for one in same if name in one.splits} for name in names}
+    same = [run.result for run in runs if run.result.data == result.data]
+    names = sorted({split for other in same for split in other.splits})
+    seen = {name: {other.splits[name].version for other in same if name in other.splits} for name in names}
     differ = [name for name in names if len(seen[name]) > 1 and name in result.splits]
     trained = tuple(sorted((file, version) for file, version in result.versions.data.items()))
     return trained, tuple((name, result.splits[name].version) for name in differ)
 
 
-def block(data: str, runs: list[Run], notes: list[str]) -> Block:
+def block_of(data: str, runs: list[Run], notes: list[str]) -> Block:
     """Runs on the same data as rows; a seed counts once, and rows with other seeds than the rest are named."""
     settings: dict[tuple, dict[int, Run]] = defaultdict(dict)
     for run in runs:

@@ -35,8 +35,8 @@ def stats(config: Config) -> None:
     console.print(Text(NO_PARTIES, style="dim"))
     folder = Path(config.output or Path(config.out) / "stats" / "veryfit")
     facts = [f"- {name}: {path.name}; SHA-256 {content_hash(path)[:16]}" for name, path in files.items()]
-    parts = ["# VeryfIT", "\n".join(facts), NO_PARTIES, *map(markdown_table, tables)]
-    write_text(folder / "stats.md", "\n\n".join(parts) + "\n")
+    written = ["# VeryfIT", "\n".join(facts), NO_PARTIES, *map(markdown_table, tables)]
+    write_text(folder / "stats.md", "\n\n".join(written) + "\n")
     for table in tables:
         write_text(folder / f"{file_name(table)}.csv", csv_text(table))
     say(f"written to {folder}: stats.md and {len(tables)} CSV files")
@@ -48,13 +48,10 @@ def files_of(source: Path) -> dict[str, Path]:
         if not source.is_file():
             raise UserError(f"input={source}: no such file or folder")
         return {source.stem: source}
-    found = {}
-    for name in get_args(Subset):
-        if name != "pairs" and any(source.glob(f"{name}.*")):
-            found[name] = place_of(str(source), name)
-    if not found:
+    sets = [name for name in get_args(Subset) if name != "pairs" and any(source.glob(f"{name}.*"))]
+    if not sets:
         raise UserError(f"input={source}: none of full, small, enriched is here (.csv, .tsv, .json, .jsonl, .parquet)")
-    return found
+    return {name: place_of(str(source), name) for name in sets}
 
 
 def entries_of(path: Path, name: str) -> list[Entry]:

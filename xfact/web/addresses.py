@@ -28,25 +28,25 @@ class CheckedResolver(ThreadedResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         """The addresses of a name, all public, or of a host that is allowed; Refused for another."""
-        found = await super().resolve(host, port, family)
-        if host not in self.allowed and not all(is_public(one["host"]) for one in found):
+        addresses = await super().resolve(host, port, family)
+        if host not in self.allowed and not all(is_public(address["host"]) for address in addresses):
             raise Refused(Reason.PRIVATE)
-        return found
+        return addresses
 
 
 def is_public(address: str) -> bool:
     """Whether an IP address is one of the internet's: neither private, loopback, link-local, shared, multicast nor
     reserved, and no way to write such an IPv4 address as an IPv6 one."""
-    found = ipaddress.ip_address(address)
-    if isinstance(found, ipaddress.IPv6Address):
-        inner = [found.ipv4_mapped, found.sixtofour, *(found.teredo or ())]
-        if ipaddress.IPv6Address(int(found)) in NAT64:  # without its zone
-            inner.append(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
-        if not all(is_public(str(one)) for one in inner if one is not None):
+    ip = ipaddress.ip_address(address)
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = [ip.ipv4_mapped, ip.sixtofour, *(ip.teredo or ())]
+        if ipaddress.IPv6Address(int(ip)) in NAT64:  # without its zone
+            inner.append(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF))
+        if not all(is_public(str(ipv4)) for ipv4 in inner if ipv4 is not None):
             return False
-        if found.ipv4_mapped is not None:
+        if ip.ipv4_mapped is not None:
             return True
-    return found.is_global and not found.is_multicast
+    return ip.is_global and not ip.is_multicast
 
 
 def checked_url(text: str, allowed: Iterable[str], base: URL | None = None) -> URL:

@@ -1,8 +1,8 @@
 """The one way to fetch from the web: addresses that strangers wrote, servers that may misbehave.
 
     settings = FetchConfig()
-    for found in fetch_all(addresses, settings):  # in their order, several at once
-        print(found if isinstance(found, Refused) else found.text)
+    for page in fetch_all(addresses, settings):  # in their order, several at once
+        print(page if isinstance(page, Refused) else page.text)
 
 or, inside a coroutine, `async with Fetcher(settings) as web: page = await web.fetch(address)`. An address gives a Page
 or raises Refused with its reason. What is promised:
@@ -115,10 +115,10 @@ class Fetcher:
         for _ in range(self.settings.redirects + 1):
             if ask_robots:
                 await self._obey(url)
-            found = await self._patiently(url, headers if url.origin() == first else None)
-            if isinstance(found, Page):
-                return found
-            url = found
+            answer = await self._patiently(url, headers if url.origin() == first else None)
+            if isinstance(answer, Page):
+                return answer
+            url = answer
         raise Refused(Reason.REDIRECTS)
 
     async def _obey(self, url: URL) -> None:
@@ -127,14 +127,14 @@ class Fetcher:
         origin = url.origin()
         if origin not in self.robots:
             self.robots[origin] = asyncio.ensure_future(self._rules(origin))
-        found = await asyncio.shield(self.robots[origin])
+        robots = await asyncio.shield(self.robots[origin])
         try:
-            allowed = found.can_fetch(self.agent, str(url))
+            allowed = robots.can_fetch(self.agent, str(url))
         except ValueError:
             raise Refused(Reason.ADDRESS) from None
         if not allowed:
             raise Refused(Reason.ROBOTS)
-        delay = min(float(found.crawl_delay(self.agent) or 0), LONGEST_DELAY)
+        delay = min(float(robots.crawl_delay(self.agent) or 0), LONGEST_DELAY)
         gate = self.gates[str(url.host)]
         gate.delay = max(gate.delay, delay)
 
@@ -212,16 +212,16 @@ def fetch_all(
     async def all_of_them() -> list[Page | Refused]:
         async with Fetcher(settings) as web:
 
-            async def one(url: str) -> Page | Refused:
+            async def fetched(url: str) -> Page | Refused:
                 try:
-                    found: Page | Refused = await web.fetch(url)
+                    answer: Page | Refused = await web.fetch(url)
                 except Refused as refused:
-                    found = refused
+                    answer = refused
                 if each is not None:
-                    each(url, found)
-                return found
+                    each(url, answer)
+                return answer
 
-            pages = await asyncio.gather(*map(one, urls))
+            pages = await asyncio.gather(*map(fetched, urls))
             if refusals is not None:
                 refusals.update(web.refusals)
             return list(pages)

@@ -47,8 +47,8 @@ for (const table of document.querySelectorAll(".wide > table")) {
 // A table as a file
 
 // As xfact/io/files.py has them.
-const PLAIN_NUMBER = /^(?:-|[+-]?[\d.,]+(?: \[[+\-\d., ]+\])?)$/;
-const FORMULA = /^'*(?:\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/;
+const PLAIN_NUMBER = /^(?:@NUMBER@)$/;
+const FORMULA = /^@FORMULA@/;
 
 /** A cell in quotes; what a spreadsheet would compute stands behind another quote, as in tables/. */
 function csvCell(cell) {
