@@ -12,6 +12,7 @@ from omegaconf import OmegaConf
 from xfact.config import Config, DataConfig, OptimConfig, TrainerConfig, parse
 from xfact.encoders import positions
 from xfact.errors import UserError
+from xfact.retrieval.config import RetrieveJob
 from xfact.schema import LABELS
 from xfact.targets import constructor_arguments
 
@@ -25,8 +26,11 @@ def composed(**given) -> dict:
     return {"model": CLAIM_ONLY, "split": {"fit": FIT, "alpha1": ALPHA1}} | given
 
 
+JOBS = {"provider": RetrieveJob, "retrieve": RetrieveJob, "passages": RetrieveJob, "fetch": RetrieveJob}
+
+
 def config(**given) -> Config:
-    return parse(composed(**given))
+    return parse(composed(**given), next((JOBS[key] for key in given if key in JOBS), Config))
 
 
 def failure(**given) -> str:

@@ -1,7 +1,8 @@
 """The typed config: what Hydra composed is checked here, before anything heavy is imported.
 
-Each section is the constructor of the thing it names; `model` and `split.<name>` name a class by `_target_`, and their
-keys are held against that class's __init__, read from its source so that torch is not imported.
+Here is what training reads and what all share; the keys of another task stand in its room's config.py. Each section is
+the constructor of the thing it names; `model` and `split.<name>` name a class by `_target_`, and their keys are held
+against that class's __init__, read from its source so that torch is not imported.
 """
 
 import ast
@@ -21,7 +22,6 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     field_validator,
-    model_validator,
 )
 from pydantic.fields import FieldInfo
 
@@ -50,11 +50,12 @@ def _language(value: Any) -> Any:
 
 
 def _each(value: Any, change: Callable[[Any], Any]) -> Any:
-    listed = _listed(value)
-    return [change(v) for v in listed] if isinstance(listed, list | tuple) else listed
+    values = as_list(value)
+    return [change(v) for v in values] if isinstance(values, list | tuple) else values
 
 
-def _listed(value: Any) -> Any:
+def as_list(value: Any) -> Any:
+    """A word alone as a list of one."""
     return [value] if isinstance(value, str | bool) else value
 
 
@@ -69,16 +70,16 @@ def _label(value: Any) -> str:
 Label = Annotated[str, BeforeValidator(_label)]
 Labels = Annotated[list[Label] | None, BeforeValidator(lambda v: v if v is None else _text(v))]
 Languages = Annotated[list[str] | None, BeforeValidator(lambda v: v if v is None else _language(v))]
-Sites = Annotated[list[str] | None, BeforeValidator(lambda v: v if v is None else _listed(v))]
+Sites = Annotated[list[str] | None, BeforeValidator(lambda v: v if v is None else as_list(v))]
 # In one order and None for an empty list, so that what is the same is one run.
 Checks = Annotated[
     list[Check] | None,
-    BeforeValidator(lambda v: v if v is None else _listed(v)),
+    BeforeValidator(lambda v: v if v is None else as_list(v)),
     AfterValidator(lambda v: sorted(set(v)) if v else None),
 ]
 Tag = Annotated[str, BeforeValidator(str), Field(min_length=1, max_length=64)]
-Tags = Annotated[list[Tag], BeforeValidator(_listed)]
-Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
+Tags = Annotated[list[Tag], BeforeValidator(as_list)]
+Names = Annotated[list[str], BeforeValidator(as_list), Field(min_length=1)]
 
 
 class Fact(Enum):
@@ -93,7 +94,7 @@ class Fact(Enum):
 PathText = Annotated[
     str, BeforeValidator(lambda v: str(Path(v).expanduser()) if str(v).startswith("~") else v), Fact.PATH
 ]
-Paths = Annotated[list[PathText], BeforeValidator(_listed)]
+Paths = Annotated[list[PathText], BeforeValidator(as_list)]
 
 
 class Section(BaseModel):
@@ -225,176 +226,8 @@ class LoggerConfig(Section):
     tensorboard: TensorboardConfig | None = None
 
 
-class LmConfig(Section):
-    """How a language model is asked (task=lm); the engine is lm-evaluation-harness."""
-
-    benchmark: Literal["veryfit", "xfact"]
-    subset: Literal["full", "small", "enriched", "pairs", "dev", "alpha1", "alpha2", "alpha3"]
-    model: PathText  # a hub name, a folder, or the name that an API knows
-    data: PathText | None = None  # veryfit: a file, a folder or invented; xfact: sample, claims, hub or a folder
-    backend: Literal["hf", "vllm", "api-chat", "api-completions"] = "hf"
-    base_url: str | None = None  # of an API: .../v1/chat/completions or .../v1/completions
-    tokenizer: PathText | None = None  # api-completions, likelihood: hub name or folder
-    mode: Literal["likelihood", "generate", "completion"] = "likelihood"
-    prompt: PathText = "calamita"  # calamita, paper, xfact_verdict_en, or a YAML file
-    language: Literal["it", "en"] = "it"  # of the prompt
-    dates: Literal["given", "none", "shuffled"] = "given"
-    chat_template: bool = False
-    snippets: int = Field(SNIPPETS, ge=0, le=SNIPPETS, strict=True)
-    show_metadata: bool = False
-    labels: Literal["english", "claim"] = "english"
-    shots: int = Field(0, ge=0, strict=True)
-    shots_by: Literal["language", "fixed"] = "language"
-    languages: Languages = None
-    limit: int | None = Field(None, ge=1, strict=True)
-    max_tokens: int = Field(64, ge=1, strict=True)  # of an answer
-    batch_size: int = Field(8, ge=1, strict=True)
-    device: str | None = None  # default: a GPU if there is one
-    dtype: Literal["float32", "bfloat16", "float16"] | None = None  # default: bfloat16 on a GPU, else float32
-    model_args: dict[str, Any] = {}  # more for the harness's model: parallelize, load_in_4bit, tensor_parallel_size
-    concurrent: int = Field(8, ge=2, strict=True)  # requests to an API at once
-    retries: int = Field(6, ge=1, strict=True)  # of a request that an API does not answer
-    timeout: float = Field(120.0, gt=0)  # seconds, of one request
-    unanswered: Literal["error", "wrong"] = "error"  # rows without an answer end the run, or are wrong
-    price_in: float | None = Field(None, ge=0)  # of a million tokens
-    price_out: float | None = Field(None, ge=0)
-    cutoff: str | None = Field(None, pattern=r"^\d{4}-\d{2}-\d{2}$")  # end of the model's training data
-    trained_on: PathText | None = None  # X-Fact data that the model was trained on: sample, claims, hub or a folder
-
-
-class CheckitColumns(Section):
-    """The names that a column of a CheckIT! export may have; the first that is there is taken."""
-
-    id: Names
-    statement: Names
-    verdict: Names
-    statement_date: Names
-    party: Names
-    politician: Names
-    macro_area: Names
-    tags: Names
-
-
-class VeryfitBuilder(Section):
-    """VeryfIT from an export of CheckIT!, with the lists that a person has answered (task=build)."""
-
-    name: Literal["veryfit"]
-    per_orientation: int = Field(88, ge=1, strict=True)
-    columns: CheckitColumns
-    verdicts: PathText | None = None
-    quotations: PathText | None = None
-    rewritten: PathText | None = None
-    dates: PathText | None = None
-    parties: PathText | None = None
-    macro_areas: PathText | None = None
-    revised: PathText | None = None
-
-
-class XfactBuilder(Section):
-    """X-Fact's making from ClaimReview, with the lists that a person has answered (task=build)."""
-
-    name: Literal["xfact"]
-    leave_out_languages: Languages = ["en"]
-    max_label_share: float = Field(0.8, gt=0, le=1)  # of a source's claims
-    min_examples: int = Field(60, ge=1, strict=True)  # of a source
-    train_languages: int = Field(12, ge=1, strict=True)  # the largest; the others are alpha3
-    min_in_domain: int = Field(300, ge=1, strict=True)  # claims of a source beside its language's largest
-    near: float = Field(0.8, gt=0.2, le=1)  # cosine of sets of character 4-grams from which claims are near
-    near_encoder: PathText | None = None  # a multilingual one: claims near in meaning are near too, in any language
-    near_cosine: float = Field(0.9, gt=0, le=1)  # of near_encoder's vectors
-    before: str | None = Field(None, pattern=r"^\d{4}-\d{2}-\d{2}$")  # of a split by time
-    previous: PathText | None = None  # folder of an earlier build, whose claims stay where they are
-    evidence: PathText | None = None  # a file of task=retrieve
-    mask: bool = False  # handles and e-mail addresses
-    follow: bool = False  # reviews' links, for what a review lacks
-    ratings: PathText | None = None
-    languages: PathText | None = None
-
-
-Builder = Annotated[VeryfitBuilder | XfactBuilder, Field(discriminator="name")]
-
-
-class ProviderConfig(Section):
-    """What gives evidence for claims (task=retrieve): a search API by the class that speaks to it, or, with `folder`,
-    BM25 over its documents."""
-
-    model_config = ConfigDict(populate_by_name=True)
-
-    name: str = Field(pattern=r"^\w{1,64}$")
-    target: str | None = Field(None, alias="_target_")  # an Api of retrieval/apis.py, or one of the user's
-    asked: int = Field(10, ge=1, le=200, strict=True)  # results for a claim, before any is left out
-    before: Literal["none", "claim_date", "review_date"] = "none"
-    language: Literal["claim", "none"] = "claim"  # the search is in the claim's language and its country
-    url: str | None = None  # of the API
-    per_second: float = Field(1.0, gt=0)  # requests
-    concurrent: int = Field(1, ge=1, strict=True)  # requests at once
-    tries: int = Field(4, ge=1, strict=True)  # of a request
-    timeout: float = Field(30.0, gt=0)  # seconds, of a try
-    failures: int = Field(10, ge=1, strict=True)  # in a row, after which nothing more is asked
-    options: dict[str, str | int | float | bool] = {}  # more of the API's parameters
-    folder: PathText | None = None  # of documents
-
-    @model_validator(mode="after")
-    def _one_of_two(self) -> Self:
-        if (self.target is None) == (self.folder is None):
-            raise ValueError("either _target_ (the class of a search API) or folder (of documents) is needed")
-        return self
-
-
-class RetrieveConfig(Section):
-    """Which results become a claim's evidence (task=retrieve)."""
-
-    k: int = Field(SNIPPETS, ge=1, strict=True)
-    own_site: Literal["drop", "keep"] = "drop"  # results of the site that reviewed the claim
-    fact_checkers: Literal["drop", "keep"] = "drop"  # results of the other sites of data/fact_checkers.txt
-    pages: bool = False  # read the pages themselves: a passage of each is the snippet
-
-
-class PassagesConfig(Section):
-    """Which passages of a page or document stand for it."""
-
-    by: Literal["overlap", "encoder"] = "overlap"
-    words: int = Field(60, ge=5, strict=True)  # of a passage
-    per_page: int = Field(1, ge=1, strict=True)
-
-
-class FetchConfig(Section):
-    """How pages are fetched from the web."""
-
-    user_agent: str = Field("xfact (research on fact-checking)", min_length=1, pattern=r"^[A-Za-z][\x20-\x7e]*$")
-    delay: float = Field(1.0, ge=0)  # seconds between two requests to a host
-    concurrent: int = Field(8, ge=1, strict=True)  # hosts at once
-    connect_timeout: float = Field(10.0, gt=0)  # seconds
-    read_timeout: float = Field(10.0, gt=0)  # seconds without a byte
-    timeout: float = Field(30.0, gt=0)  # seconds of a whole request
-    max_bytes: int = Field(5_000_000, ge=1, strict=True)  # of a page, decompressed
-    redirects: int = Field(5, ge=0, strict=True)
-    tries: int = Field(3, ge=1, strict=True)
-    longest_wait: float = Field(60.0, ge=0)  # seconds before another try
-    allow_private: Annotated[list[str], BeforeValidator(_listed)] = []  # hosts that may be in a private network
-
-
-class MatchConfig(Section):
-    """How earlier fact-checks of a claim are found (task=match)."""
-
-    by: Literal["bm25", "encoder", "both"] = "bm25"
-    k: int = Field(5, ge=1, strict=True)  # fact-checks for a claim
-    before: bool = False  # only those reviewed before the claim's date
-    itself: bool = False  # a claim of the data may match itself
-
-
-class SufficiencyConfig(Section):
-    """Whether the evidence suffices for a verdict: sheets for annotators, and their answers (task=sufficiency)."""
-
-    claims: int = Field(100, ge=1, strict=True)  # to draw
-    annotators: int = Field(1, ge=1, strict=True)  # a sheet each
-    pages: PathText | None = None  # page texts, as task=retrieve writes them
-    show_label: bool = False
-    answers: Paths = []  # filled sheets
-
-
 class Config(Section):
-    """One job."""
+    """One job: what training has, and what tasks share. A task with keys of its own has a class that adds them."""
 
     task: Annotated[str, Fact.COMMAND] = "train"
     seed: int = Field(1, ge=0, lt=2**32, strict=True)
@@ -417,33 +250,26 @@ class Config(Section):
     preview: Annotated[bool, Fact.COMMAND] = False
     run: Annotated[PathText | None, Fact.COMMAND] = None
     runs: Annotated[PathText | None, Fact.COMMAND] = None
-    sweep: Annotated[str | None, Fact.COMMAND] = None
-    a: Annotated[PathText | None, Fact.COMMAND] = None
-    b: Annotated[PathText | None, Fact.COMMAND] = None
     metrics: Annotated[dict[str, dict[str, Any]], Fact.COMMAND] = {}  # beside the suite's
-    definition: Annotated[str, Fact.COMMAND] = "macro_f1"  # the metric of a report's tables
     options: Annotated[dict[str, Any], Fact.COMMAND] = {}  # of a task of the user's
     input: Annotated[PathText | None, Fact.COMMAND] = None
     output: Annotated[PathText | None, Fact.COMMAND, Fact.WRITTEN] = None
     claim_column: Annotated[str, Fact.COMMAND] = "claim"  # the name of the claims' column in input
     abstain: Annotated[float | None, Fact.COMMAND] = Field(None, gt=0, le=1)
-    lm: Annotated[LmConfig | None, Fact.RECORDED] = None
-    builder: Annotated[Builder | None, Fact.COMMAND] = None
-    provider: Annotated[ProviderConfig | None, Fact.COMMAND] = None
-    retrieve: Annotated[RetrieveConfig, Fact.COMMAND] = RetrieveConfig()
-    passages: Annotated[PassagesConfig, Fact.COMMAND] = PassagesConfig()
-    fetch: Annotated[FetchConfig, Fact.COMMAND] = FetchConfig()
-    match: Annotated[MatchConfig, Fact.COMMAND] = MatchConfig()
-    sufficiency: Annotated[SufficiencyConfig, Fact.COMMAND] = SufficiencyConfig()
     unresolved: Annotated[Expressions, Fact.COMMAND] = []  # what the environment gave
     given: Annotated[list[str], Fact.COMMAND] = []  # keys that the user set on the command line
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """The paths among a task's own keys are known as paths."""
+        PATHS.update(paths(cls))
 
     def frozen(self) -> dict[str, Any]:
         """This config for a file of another process of the command, without the values of the environment."""
         return put(self.model_dump(mode="json"), self.unresolved)
 
     @classmethod
-    def thawed(cls, plain: dict[str, Any]) -> "Config":
+    def thawed(cls, plain: dict[str, Any]) -> Self:
         """What `frozen` gave."""
         places = plain.pop("unresolved")
         return cls(**resolved(plain), unresolved=places)
@@ -520,12 +346,12 @@ def unknown(key: str, known: Any) -> str:
     return f"unknown key; {offer}"
 
 
-def parse(plain: dict[str, Any]) -> Config:
+def parse(plain: dict[str, Any], job: type[Config] = Config) -> Config:
     """The checked config of a composed one (plain dicts and lists); UserError in one line for what is wrong."""
     try:
-        config = Config(**plain)
+        config = job(**plain)
     except ValidationError as error:
-        raise UserError(_first_line(error)) from None
+        raise UserError(_first_line(error, job)) from None
     name = config.model.get("name")
     if not isinstance(name, str) or not name.strip():
         raise UserError(f"model.name={name}: a name is needed, for the run's folder and the tables")
@@ -536,14 +362,14 @@ def parse(plain: dict[str, Any]) -> Config:
     return config
 
 
-def _first_line(error: ValidationError) -> str:
+def _first_line(error: ValidationError, job: type[Config]) -> str:
     first = error.errors()[0]
     loc, kind = [str(part) for part in first["loc"]], ""
     if loc[:1] == ["builder"] and len(loc) > 2:
         kind = loc.pop(1)  # pydantic's tag of the choice
     where = ".".join(loc)
     if first["type"] == "extra_forbidden":
-        section: Any = Config
+        section: Any = job
         for part in loc[:-1]:
             kinds = [one for one in _parts(section.model_fields[part].annotation) if hasattr(one, "model_fields")]
             section = next(one for one in kinds if len(kinds) == 1 or kind in _names(one))

@@ -9,10 +9,11 @@ from cli.conftest import quick, succeed
 from sklearn.metrics import cohen_kappa_score
 
 from xfact.annotation.agreement import Sheet, agreement, disagreements, majority, proportions, read_sheets
+from xfact.annotation.config import SufficiencyJob
 from xfact.annotation.reviews import list_csv
 from xfact.annotation.sheets import draw, read_pages, rows_of
 from xfact.annotation.sufficiency import sufficiency
-from xfact.config import Config, DataConfig
+from xfact.config import DataConfig
 from xfact.data.corpus import Corpus
 from xfact.errors import DataError, UserError
 from xfact.schema import Claim
@@ -50,7 +51,7 @@ def answered(path, place, **columns) -> None:
 
 
 def test_the_papers_sample_is_of_one_split(tmp_path, capsys):
-    config = Config(
+    config = SufficiencyJob(
         task="sufficiency",
         model={"name": "claim_only"},
         split={

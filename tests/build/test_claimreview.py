@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from xfact.build.xfact.claimreview import Rejected, grade, loads, nodes, records, text
 from xfact.build.xfact.claimreview import json_ld as blocks_of
 from xfact.build.xfact.crawl import Crawl, read_all
-from xfact.config import FetchConfig
 from xfact.errors import DataError, UserError
 from xfact.text.hosts import site_of
+from xfact.web.config import FetchConfig
 
 ONE = next(claims(1))
 

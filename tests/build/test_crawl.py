@@ -14,14 +14,15 @@ from build.factchecks import claims, json_ld, page, write_pages
 from xfact.build.xfact import crawl as crawling
 from xfact.build.xfact.crawl import Crawl, read_all
 from xfact.build.xfact.online import is_search
-from xfact.config import FetchConfig, ProviderConfig
 from xfact.data import tsv
 from xfact.data.tables import read_table
 from xfact.data.tsv import lines
 from xfact.errors import DataError, UserError
+from xfact.retrieval.config import ProviderConfig
 from xfact.retrieval.documents import fingerprint, read_documents
 from xfact.retrieval.search import checked_endpoint
 from xfact.web.body import decoded
+from xfact.web.config import FetchConfig
 
 DEEP = "[" * 200_000
 (ONE,) = claims(1)

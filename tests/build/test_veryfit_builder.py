@@ -28,6 +28,7 @@ from xfact.annotation.reviews import (
     review,
 )
 from xfact.annotation.reviews import PARTIES as PARTY_LIST
+from xfact.build.config import CheckitColumns
 from xfact.build.veryfit import datasheet
 from xfact.build.veryfit.checkit import Entry, read_export
 from xfact.build.veryfit.steps import (
@@ -45,7 +46,6 @@ from xfact.build.veryfit.steps import (
     verdicts,
     veryfit_row,
 )
-from xfact.config import CheckitColumns
 from xfact.data.parties import COARSE, FINE_OF, ORIENTATIONS, PARTIES, fine_orientation
 from xfact.data.veryfit import FIELDS, place_of, read_statements
 from xfact.errors import DataError, UserError

@@ -9,10 +9,11 @@ from cli.conftest import quick, succeed
 from web.server import Answer, serve
 
 from xfact.build.xfact.crawl import Crawl, followed, read_all
-from xfact.config import DataConfig, FetchConfig
+from xfact.config import DataConfig
 from xfact.data.corpus import Corpus
 from xfact.report.audit_counts import counts
 from xfact.schema import OFFICIAL
+from xfact.web.config import FetchConfig
 
 SMALL = ("builder.min_examples=20", "builder.train_languages=2", "builder.min_in_domain=100")
 BUILD = ("task=build", "builder=xfact", *SMALL)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from xfact.config import LmConfig
 from xfact.errors import UserError
 from xfact.lm.api import NoAnswer, sentence, text_of
 from xfact.lm.backends import make_model
+from xfact.lm.config import LmConfig
 from xfact.lm.kept import Kept, is_answer, thoughts
 
 

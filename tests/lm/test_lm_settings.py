@@ -2,7 +2,7 @@
 
 import pytest
 
-from xfact.config import Config, LmConfig
+from xfact.lm.config import LmConfig, LmJob
 from xfact.lm.evaluate import evaluate
 from xfact.lm.settings import asked, folder_of
 from xfact.process.lock import Elsewhere, only_one
@@ -61,7 +61,7 @@ def test_a_folder_counts_by_all_its_content(tmp_path, place):
 
 def test_a_run_in_progress_is_not_moved_by_a_rerun(tmp_path):
     words = {"task": "lm", "model": {"name": "x"}, "split": {}, "out": str(tmp_path), "rerun": True}
-    config = Config(**words, lm=lm(data="invented").model_dump())
+    config = LmJob(**words, lm=lm(data="invented").model_dump())
     folder = folder_of(config)
     folder.mkdir(parents=True)
     with only_one(RunFolder(folder).lock), pytest.raises(Elsewhere, match="left to it"):

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from xfact.config import LmConfig
 from xfact.errors import Failure
+from xfact.lm.config import LmConfig
 from xfact.lm.samples import answered, check_answered
 
 INF, NAN = math.inf, math.nan

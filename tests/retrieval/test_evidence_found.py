@@ -14,10 +14,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from web.server import Answer, page, serve, settings
 
-from xfact.config import Config, PassagesConfig, ProviderConfig, RetrieveConfig
 from xfact.data.tsv import read_tsv
 from xfact.errors import DataError, UserError
 from xfact.retrieval.apis import Brave, Hit, Query
+from xfact.retrieval.config import PassagesConfig, ProviderConfig, RetrieveConfig, RetrieveJob
 from xfact.retrieval.documents import html_document, read_documents
 from xfact.retrieval.evidence import NO_DATE, NO_SITE, Evidence, Found, is_of_site
 from xfact.retrieval.folder import FolderSearch
@@ -198,7 +198,7 @@ def test_a_claim_without_a_date_is_searched_without_a_cut_off_and_counted():
 def test_without_the_extra_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "trafilatura", None)
     model = {"name": "majority", "_target_": "xfact.models.majority.Majority"}
-    config = Config(model=model, split={}, input="a", output="b", provider={"name": "bm25", "folder": "c"})
+    config = RetrieveJob(model=model, split={}, input="a", output="b", provider={"name": "bm25", "folder": "c"})
     with pytest.raises(UserError, match=r"pip install 'xfact\[corpus\]'"):
         retrieve(config)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xfact.config import MatchConfig
+from xfact.retrieval.config import MatchConfig
 from xfact.retrieval.match import Allowed, Near, alike, nearest
 from xfact.schema import Claim
 from xfact.text.written_dates import iso_date

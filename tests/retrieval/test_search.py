@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from web.server import Answer, Request, Site, serve
 
-from xfact.config import FetchConfig, ProviderConfig
 from xfact.errors import DataError, Failure, UserError
 from xfact.retrieval.apis import ApiError, Brave, Google, Hit, Query, Searxng, SerpApi
+from xfact.retrieval.config import ProviderConfig
 from xfact.retrieval.search import WebSearch, cut
+from xfact.web.config import FetchConfig
 
 KEYS = {
     "GOOGLE_API_KEY": "g-secret",

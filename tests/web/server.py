@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from xfact.config import FetchConfig
+from xfact.web.config import FetchConfig
 
 
 @dataclass

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from web.server import Answer, page, serve, settings, to
 
-from xfact.config import FetchConfig
 from xfact.web.addresses import is_public
 from xfact.web.body import Inflater, decoded
+from xfact.web.config import FetchConfig
 from xfact.web.fetch import Fetcher, Page, fetch_all
 from xfact.web.refused import Reason, Refused
 from xfact.web.robots import retry_after

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from xfact.annotation.agreement import agreement, disagreements, disagreements_table, proportions, read_sheets
+from xfact.annotation.config import SufficiencyConfig, SufficiencyJob
 from xfact.annotation.reviews import Cells, list_csv
 from xfact.annotation.sheets import CELL, DECISION, TO_FILL, check_unanswered, draw, read_pages, rows_of, sheets
-from xfact.config import Config, SufficiencyConfig
 from xfact.data.corpus import Corpus
 from xfact.data.splits import distinct_files, read_all
 from xfact.errors import UserError
@@ -20,7 +20,7 @@ from xfact.io.screen import say
 from xfact.schema import Claim
 
 
-def check(config: Config) -> None:
+def check(config: SufficiencyJob) -> None:
     """UserError or DataError for the claims, the pages or the filled sheets."""
     corpus = Corpus(config.data)
     files = distinct_files(corpus, config.split).values()
@@ -30,7 +30,7 @@ def check(config: Config) -> None:
         read_sheets(config.sufficiency.answers, claims)
 
 
-def sufficiency(config: Config) -> None:
+def sufficiency(config: SufficiencyJob) -> None:
     """Draw claims and write the annotators' sheets, or read sufficiency.answers and print what they say."""
     options = config.sufficiency
     if config.output is not None and Path(config.output).suffix != ".csv":
@@ -70,7 +70,7 @@ def show_drawn(claims: Iterable[Claim], rows: list[Cells], without: int, options
         say(f"{cells:,} texts cut at {CELL:,} characters, which is what a cell of a spreadsheet holds")
 
 
-def report(config: Config, claims: Mapping[str, Claim]) -> None:
+def report(config: SufficiencyJob, claims: Mapping[str, Claim]) -> None:
     """Proportions, agreement and disagreements, on the screen; the disagreements to output= too."""
     filled = read_sheets(config.sufficiency.answers, claims)
     differing = disagreements(filled, claims)

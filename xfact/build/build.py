@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
+from xfact.build.config import BuildJob, VeryfitBuilder, XfactBuilder
 from xfact.build.veryfit import build as veryfit
 from xfact.build.xfact import build as xfact
-from xfact.config import Config, VeryfitBuilder, XfactBuilder
 from xfact.data.tokens import check_encoder
 from xfact.errors import UserError
 
 
-def check(config: Config) -> None:
+def check(config: BuildJob) -> None:
     """UserError or DataError for what is missing, the export, lists that a person has filled, and other files."""
     check_places(config)
     match config.builder:
@@ -21,13 +21,13 @@ def check(config: Config) -> None:
                 check_encoder(config.builder.near_encoder)
 
 
-def check_places(config: Config) -> None:
+def check_places(config: BuildJob) -> None:
     """UserError unless there is an input and a folder for the output."""
     if not config.input or not config.output or config.output == "-":
         raise UserError("task=build: a file or folder is needed as input=... and a folder as output=...")
 
 
-def build(config: Config) -> None:
+def build(config: BuildJob) -> None:
     """Build what `builder` names."""
     check_places(config)
     match config.builder:

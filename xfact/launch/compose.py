@@ -18,7 +18,7 @@ from xfact.environment import composed
 from xfact.errors import UserError, offer
 from xfact.io.files import read_yaml
 from xfact.launch.messages import conf_folder, groups
-from xfact.launch.tasks import named
+from xfact.launch.tasks import config_of, named
 from xfact.runs.loggers import check_loggers
 
 _jobs: dict[tuple[str, ...], list[tuple[Config, list[str]]]] = {}
@@ -53,11 +53,11 @@ def typed(config: DictConfig) -> Config:
 def checked(plain: Any, overrides: list[str]) -> Config:
     """Parse a composed config; `overrides` are the command line's words."""
     given = [word.partition("=")[0].lstrip("+~").partition("@")[0] for word in overrides]
-    config = parse(without_other_facts(plain, given)).model_copy(update={"given": given})
-    folder = named(config.task).folder
-    if config.preview and folder is None:
+    task = named(str(plain["task"]))
+    config = parse(without_other_facts(plain, given), config_of(task)).model_copy(update={"given": given})
+    if config.preview and task.folder is None:
         raise UserError(f"preview=true: of what trains, not of task={config.task}")
-    if folder:
+    if task.folder:
         check_loggers(config.logger)
     check_metrics(config)
     return config
@@ -73,7 +73,7 @@ def without_other_facts(plain: dict[str, Any], given: list[str]) -> dict[str, An
 
 def check_metrics(config: Config) -> None:
     """UserError for a metric that cannot be had, or for one to select or report by that there is not."""
-    places = {"trainer.select": config.trainer.select, "definition": config.definition}
+    places = {"trainer.select": config.trainer.select, "definition": getattr(config, "definition", "macro_f1")}
     if not config.metrics and set(places.values()) == {"macro_f1"}:
         return  # numpy, which --help need not wait for
     from xfact.evaluation.metrics import METRICS, use

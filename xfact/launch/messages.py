@@ -9,14 +9,13 @@ from pathlib import Path
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf.errors import OmegaConfBaseException
 
-from xfact.config import Config
 from xfact.errors import UserError, first_line, line, offer
 from xfact.io.screen import printable
-from xfact.launch.tasks import TASKS
+from xfact.launch.tasks import TASKS, config_of, own_keys
 
 # Keys that are there only with another word, and that word.
 GIVEN_BY = {"experiments": "is added, to a sweep: -m +experiments=..."}
-GIVEN_BY |= {key: f"is for task={name}" for name, task in TASKS.items() for key in task.keys}
+GIVEN_BY |= {key: f"is for task={name}" for key, name in own_keys().items()}
 GLOBAL_GROUPS = {"task", "preset", "variant", "experiments"}  # their keys are not under the group's name
 
 
@@ -82,7 +81,9 @@ def known_keys() -> list[str]:
     """Every key of conf/, dotted, and the groups."""
     import yaml
 
-    keys = set(Config.model_fields) | {folder.name for folder in conf_folder().iterdir() if folder.is_dir()}
+    keys = {key for task in TASKS.values() for key in config_of(task).model_fields} | {
+        folder.name for folder in conf_folder().iterdir() if folder.is_dir()
+    }
     for path in conf_folder().glob("*/*.yaml"):
         text = path.read_text(encoding="utf-8")
         package = re.match(r"# @package (\S+)", text)

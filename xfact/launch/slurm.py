@@ -28,7 +28,7 @@ from xfact.launch.outcomes import ending, note
 from xfact.launch.perform import perform
 from xfact.launch.preview import many
 from xfact.launch.preview import note as lacks
-from xfact.launch.tasks import folder_of
+from xfact.launch.tasks import config_of, folder_of, named
 from xfact.process.command import COMMAND, command
 from xfact.process.signals import MAIN, Interrupted, Stop
 from xfact.process.threads import JOBS
@@ -224,7 +224,7 @@ class FrozenJob:
         frozen = json.loads(file.read_text(encoding="utf-8"))
         os.environ |= {MAIN: str(os.getpid()), COMMAND: frozen["command"]}
         outcome_file(file).unlink(missing_ok=True)
-        config = Config.thawed(frozen["config"])
+        config = config_of(named(frozen["config"]["task"])).thawed(frozen["config"])
         if os.environ.get("SLURM_RESTART_COUNT", "0") != "0":  # queued again: it goes on
             config = config.model_copy(update={"rerun": False})
         outcome = ending(lambda: perform(config), config.debug)

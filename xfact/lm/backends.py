@@ -9,9 +9,9 @@ from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model
 from lm_eval.models.huggingface import HFLM
 
-from xfact.config import LmConfig
 from xfact.errors import UserError
 from xfact.lm.api import PatientChat, PatientCompletions
+from xfact.lm.config import LmConfig
 
 NO_WINDOW = 10**9  # tokens: an API refuses by itself what is too long
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from xfact.config import Config, LmConfig
 from xfact.data import veryfit
 from xfact.data.corpus import Corpus, DataConfig
 from xfact.environment import masked
@@ -13,6 +12,7 @@ from xfact.evaluation.predictions import write_predictions
 from xfact.evaluation.scores import split_score
 from xfact.io.screen import console, name_job, say
 from xfact.lm import settings
+from xfact.lm.config import LmConfig, LmJob
 from xfact.lm.contamination import overlaps
 from xfact.lm.datasets import veryfit_items
 from xfact.lm.harness import ask
@@ -28,7 +28,7 @@ from xfact.runs.result import Result, read_result, versions
 from xfact.schema import OFFICIAL
 
 
-def evaluate(config: Config) -> Path:
+def evaluate(config: LmJob) -> Path:
     """Ask the model what the config says, unless that is done; returns the run's folder."""
     from xfact.lm.tables import one_line
     from xfact.runs.train import keep_aside
@@ -52,12 +52,12 @@ def evaluate(config: Config) -> Path:
     return folder
 
 
-def quiet(config: Config) -> bool:
+def quiet(config: LmJob) -> bool:
     """Whether bars would be in the way."""
     return not (config.trainer.progress and console.is_terminal and jobs_at_once() == 1)
 
 
-def run(config: Config, lm: LmConfig, folder: Path) -> Result:
+def run(config: LmJob, lm: LmConfig, folder: Path) -> Result:
     """A run in its folder; answers of an earlier attempt are taken from where they are kept."""
     from xfact.runs.loggers import opened
     from xfact.runs.train import make_folder, recorded
@@ -78,7 +78,7 @@ def run(config: Config, lm: LmConfig, folder: Path) -> Result:
     return result
 
 
-def opening(config: Config, lm: LmConfig) -> Result:
+def opening(config: LmJob, lm: LmConfig) -> Result:
     """The result of a run that has just begun."""
     decisive = settings.identity(config)
     file, data_version = settings.data_file(lm)

@@ -5,10 +5,11 @@ import time
 from importlib.metadata import version
 from typing import Any
 
-from xfact.config import Config, LmConfig
+from xfact.config import Config
 from xfact.errors import Failure, UserError
 from xfact.evaluation.record import LmRecord
 from xfact.lm import settings
+from xfact.lm.config import LmConfig
 from xfact.lm.tasks import FOLDER
 from xfact.runs.folder import cache_folder
 from xfact.runs.identity import run_hash

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xfact.config import LmConfig
 from xfact.errors import Failure
 from xfact.evaluation.metrics import NO_LABEL
 from xfact.lm.answers import cut_where, lenient, said, strict
+from xfact.lm.config import LmConfig
 from xfact.lm.contamination import continuation
 from xfact.lm.datasets import choices_of, labels_of, names_of
 

@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from xfact.config import Config, DataConfig, LmConfig
+from xfact.config import DataConfig
 from xfact.data import veryfit
 from xfact.data.corpus import Corpus
 from xfact.data.tokens import check_encoder
 from xfact.errors import UserError
 from xfact.io.files import content_hash, digest_of
+from xfact.lm.config import LmConfig, LmJob
 from xfact.lm.datasets import veryfit_items, veryfit_prompt, xfact_corpus
 from xfact.lm.prompts import Prompt, read_prompt
 from xfact.runs.folder import RunFolder
@@ -25,7 +26,7 @@ NOT_IDENTITY = {
 FORM = 2  # of answers and how they are read: those of another form are not used again
 
 
-def checked(config: Config) -> LmConfig:
+def checked(config: LmJob) -> LmConfig:
     """The lm section; UserError for what does not go together."""
     lm = config.lm
     if lm is None:
@@ -68,7 +69,7 @@ def data_file(lm: LmConfig) -> tuple[str, str]:
     return file, corpus.version(file)
 
 
-def check_files(config: Config) -> None:
+def check_files(config: LmJob) -> None:
     """UserError or DataError for what will be read and cannot: rows asked, examples, a model's own data, its folder."""
     lm = checked(config)
     data_file(lm)
@@ -102,7 +103,7 @@ def arguments(lm: LmConfig, seed: int) -> dict[str, Any]:
     return {**lm.model_dump(include=keys | own[lm.benchmark] | shots), "seed": seed}
 
 
-def identity(config: Config) -> dict[str, Any]:
+def identity(config: LmJob) -> dict[str, Any]:
     """What determines the answers and their scores, as plain JSON; the seed where it draws something."""
     lm = checked(config)
     drawn = lm.shots > 0 or lm.dates == "shuffled"
@@ -151,7 +152,7 @@ def by_content(value: Any) -> Any:
     )
 
 
-def folder_of(config: Config) -> Path:
+def folder_of(config: LmJob) -> Path:
     """`<out>/lm/<readable>-<hash>`."""
     lm = checked(config)
     words = [lm.benchmark, lm.subset, Path(lm.model).name, lm.mode, *variation(lm)]

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from xfact.config import Config
 from xfact.errors import UserError
 from xfact.io.grid import Cell, Table, cut, rich_table, stdout_console
 from xfact.io.screen import warn
 from xfact.report.chance import ENOUGH, MEASURE, UNPAIRED, Sample, compared, p_text, sample, without_interval
 from xfact.report.claims import claims_of
+from xfact.report.config import CompareJob
 from xfact.report.runs import Row, collect
 from xfact.runs.tables import listed
 from xfact.schema import Claim
@@ -17,7 +17,7 @@ from xfact.schema import Claim
 FLIPPED = 4  # claims shown of each split
 
 
-def compare(config: Config) -> None:
+def compare(config: CompareJob) -> None:
     """Print differences, tests and flipped claims of the runs a and b on stdout."""
     rows = {name: one_setting(name, str(getattr(config, name))) for name in ("a", "b")}
     a, b = rows.values()

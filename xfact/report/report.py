@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xfact.config import Config
 from xfact.evaluation.calibration import ensemble
 from xfact.io.files import write_text
 from xfact.io.grid import Cell, Table, csv_text, escaped, latex_table, markdown_table, print_tables, stdout_console
@@ -14,6 +13,7 @@ from xfact.io.screen import say, warn
 from xfact.report import behaviour, calibration, lm
 from xfact.report.chance import interval_table, sample, test_table
 from xfact.report.claims import Texts, texts_of
+from xfact.report.config import ReportJob
 from xfact.report.figures import training_curves
 from xfact.report.page import Browser, Figure, Page, Section, page_html
 from xfact.report.paper import class_table, family_table, language_table, score_tables, some_run, time_table
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def report(config: Config) -> None:
+def report(config: ReportJob) -> None:
     """Print the tables of the paper for `runs`, and write report.md, report.html and tables/ into `out`."""
     out = Output(Path(config.out))
     if config.runs == "none":
@@ -108,7 +108,7 @@ def run_table(block: Block) -> Table:
     return Table("Runs", header, rows, texts=len(header), note=note)
 
 
-def facts(block: Block, config: Config) -> list[tuple[str, str]]:
+def facts(block: Block, config: ReportJob) -> list[tuple[str, str]]:
     """What the figures of a page are of."""
     results = [run.result for row in block.rows for run in row.runs]
     code = sorted({result.versions.code for result in results})

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
 
-from xfact.config import PassagesConfig, ProviderConfig, RetrieveConfig
 from xfact.data.fact_checkers import fact_checker
 from xfact.retrieval.apis import Hit, Query
+from xfact.retrieval.config import PassagesConfig, ProviderConfig, RetrieveConfig
 from xfact.retrieval.pages import Pages
 from xfact.retrieval.passages import Scores, best
 from xfact.retrieval.search import Search

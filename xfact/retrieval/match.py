@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from xfact.config import Config, MatchConfig
 from xfact.data.claim_tables import as_claim, check_output, read_claims, write_table
 from xfact.data.corpus import Corpus
 from xfact.data.splits import check_all, read_all, split_files
 from xfact.errors import DataError
 from xfact.io.files import content_hash
 from xfact.io.screen import say, warn
+from xfact.retrieval.config import MatchConfig, MatchJob
 from xfact.retrieval.rankers import rankers_of
 from xfact.schema import Claim
 from xfact.text.near import NEAR, grams
@@ -29,7 +29,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def check(config: Config) -> None:
+def check(config: MatchJob) -> None:
     """UserError or DataError for the claims, the fact-checks, or a place that cannot be written."""
     check_output(config.output or "-")
     corpus = Corpus(config.data)
@@ -38,7 +38,7 @@ def check(config: Config) -> None:
     check_all(corpus, config.split)
 
 
-def match(config: Config) -> None:
+def match(config: MatchJob) -> None:
     """Read input=, rank the fact-checks of data for each claim, write the first match.k to output=."""
     output = config.output or "-"
     check_output(output)
@@ -63,7 +63,7 @@ def match(config: Config) -> None:
         say(f"matches: {output}")
 
 
-def asked(config: Config, corpus: Corpus) -> list[Claim]:
+def asked(config: MatchJob, corpus: Corpus) -> list[Claim]:
     """The claims of input=; with the ids of the data, where the file is one of its own."""
     rows = read_claims(str(config.input), sys.stdin.buffer, config.claim_column)
     if not rows:

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from xfact.config import FetchConfig
 from xfact.io.kept import KeptAnswers
 from xfact.retrieval.documents import Document, text_document
 from xfact.retrieval.reader import Readers
+from xfact.web.config import FetchConfig
 from xfact.web.fetch import Fetcher, Page
 from xfact.web.refused import Refused
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from xfact.config import Config
+from xfact.retrieval.config import RetrieveJob
 from xfact.text.normalise import terms
 
 # After a full stop of any script, or at a line's end.
@@ -67,7 +67,7 @@ def overlap(claim: str, passages: Sequence[str]) -> np.ndarray:
     return np.array([sum(weight[term] for term in sorted(words)) for words in shared])
 
 
-def scorer(config: Config) -> Scores:
+def scorer(config: RetrieveJob) -> Scores:
     """How passages are scored, as the config says."""
     if config.passages.by == "overlap":
         return overlap

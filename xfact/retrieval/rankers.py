@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xfact.config import Config
 from xfact.errors import UserError
 from xfact.io.files import temporary, temporary_folder
 from xfact.io.screen import say
+from xfact.retrieval.config import MatchJob
 from xfact.runs.folder import RunFolder, cache_folder
 from xfact.schema import Claim
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Ranker = Callable[[int], np.ndarray]  # number of a claim -> scores of all fact-checks, the higher the nearer
 
 
-def rankers_of(config: Config, claims: list[Claim], checks: list[Claim]) -> dict[str, Ranker]:
+def rankers_of(config: MatchJob, claims: list[Claim], checks: list[Claim]) -> dict[str, Ranker]:
     """Those that match.by names."""
     cache = cache_folder(config.out, "match")
     embedder = None if config.match.by == "bm25" else loaded(config)
@@ -47,7 +47,7 @@ def lexical(claims: list[Claim], checks: list[Claim], cache: Path) -> Ranker:
     return lambda number: index.scores(claims[number].claim)
 
 
-def loaded(config: Config) -> "Embedder":
+def loaded(config: MatchJob) -> "Embedder":
     """The encoder of run=, as it was trained, or that of encoder.name."""
     from xfact.models import store
     from xfact.models.embed import Embedder, new_embedder

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from xfact.config import Config, ProviderConfig
 from xfact.data.corpus import EMBEDDED, Corpus
 from xfact.data.tsv import tsv_text
 from xfact.errors import UserError
 from xfact.io.files import temporary
 from xfact.io.progress import bars
 from xfact.io.screen import say, warn
+from xfact.retrieval.config import ProviderConfig, RetrieveJob
 from xfact.retrieval.documents import files_of
 from xfact.retrieval.evidence import Evidence, Found
 from xfact.runs.folder import cache_folder
@@ -34,7 +34,7 @@ class Job:
     found: list[list[Found]] = field(default_factory=list)
 
 
-def check(config: Config) -> None:
+def check(config: RetrieveJob) -> None:
     """UserError or DataError for what is missing, the claims, the documents, or a place that cannot be written."""
     folder = provider_of(config).folder
     corpus, outputs = places(config)
@@ -44,7 +44,7 @@ def check(config: Config) -> None:
         files_of(Path(folder), Counter())
 
 
-def provider_of(config: Config) -> ProviderConfig:
+def provider_of(config: RetrieveJob) -> ProviderConfig:
     """The provider; UserError if something is missing."""
     if config.provider is None or not config.input or not config.output or config.output == "-":
         raise UserError("task=retrieve: provider=..., input=... and a file or folder as output=... are needed")
@@ -56,7 +56,7 @@ def provider_of(config: Config) -> ProviderConfig:
     return config.provider
 
 
-def retrieve(config: Config) -> None:
+def retrieve(config: RetrieveJob) -> None:
     """Find evidence for the claims of `input`, write `output`, and say what happened."""
     provider = provider_of(config)
     start = time.perf_counter()
@@ -69,7 +69,7 @@ def retrieve(config: Config) -> None:
     show(jobs, evidence, time.perf_counter() - start)
 
 
-def places(config: Config) -> tuple[Corpus, dict[str, Path]]:
+def places(config: RetrieveJob) -> tuple[Corpus, dict[str, Path]]:
     """The data of `input` and, for its file or each of the five of a data set, where its evidence goes."""
     source, output = Path(str(config.input)), Path(str(config.output))
     if source.is_file():
@@ -95,7 +95,7 @@ def checked_output(path: Path, source: Path | None) -> Path:
     return path
 
 
-async def find(config: Config, provider: ProviderConfig, jobs: list[Job]) -> Evidence:
+async def find(config: RetrieveJob, provider: ProviderConfig, jobs: list[Job]) -> Evidence:
     """Evidence for every claim, several at once, in the order of the claims."""
     from xfact.retrieval.pages import Pages
     from xfact.retrieval.passages import overlap, scorer
@@ -121,7 +121,7 @@ async def find(config: Config, provider: ProviderConfig, jobs: list[Job]) -> Evi
     return evidence
 
 
-def search_of(config: Config, provider: ProviderConfig, cache: Path) -> Any:
+def search_of(config: RetrieveJob, provider: ProviderConfig, cache: Path) -> Any:
     """The search that a provider is."""
     if provider.folder:
         from xfact.retrieval.folder import FolderSearch

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote, quote_plus, urlencode, urlsplit
 
-from xfact.config import FetchConfig, ProviderConfig
 from xfact.errors import Failure, UserError
 from xfact.io.kept import KeptAnswers
 from xfact.retrieval.apis import Api, ApiError, Hit, Query
+from xfact.retrieval.config import ProviderConfig
 from xfact.targets import load_class
+from xfact.web.config import FetchConfig
 from xfact.web.fetch import Fetcher
 from xfact.web.refused import Refused
 

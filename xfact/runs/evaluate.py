@@ -87,8 +87,10 @@ def saved_config(folder: Path) -> Config:
     if not path.is_file():
         raise UserError(f"run={folder}: no run here (config.yaml is missing)")
     try:
-        return parse(resolved(read_yaml(path)))
-    except (UserError, OmegaConfBaseException, TypeError) as error:
+        plain = resolved(read_yaml(path))
+        plain.pop("lm", None)  # of task=lm, and null in runs of before
+        return parse(plain)
+    except (UserError, OmegaConfBaseException, TypeError, AttributeError) as error:
         raise DataError(
             f"{path}: not a config ({line(str(error).splitlines()[0]).removeprefix(f'{path}: ')})"
         ) from None

@@ -44,9 +44,9 @@ from aiohttp import (
 )
 from yarl import URL
 
-from xfact.config import FetchConfig
 from xfact.web.addresses import CheckedResolver, checked_url
 from xfact.web.body import decoded, read_body
+from xfact.web.config import FetchConfig
 from xfact.web.refused import Reason, Refused
 from xfact.web.robots import Gate, backoff, retry_after, rules
 

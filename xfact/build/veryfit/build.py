@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from xfact.annotation.reviews import FORMS, REVISED, Answers, Review, check_ids, list_csv, read_answers
+from xfact.build.config import BuildJob, VeryfitBuilder
 from xfact.build.output import Files, datasheet_files, list_files, reviewed, show_review, write
 from xfact.build.step import Step
 from xfact.build.veryfit import datasheet
 from xfact.build.veryfit import steps as veryfit_steps
 from xfact.build.veryfit.checkit import Entry, read_export
 from xfact.build.veryfit.steps import drawn, hints_in, shown, veryfit_row
-from xfact.config import Config, VeryfitBuilder
 from xfact.data.parties import ORIENTATIONS
 from xfact.data.veryfit import FIELDS
 from xfact.errors import DataError
@@ -46,7 +46,7 @@ class Built:
         return next(asked.answers for asked in self.reviews if asked.form is REVISED)
 
 
-def build_veryfit(config: Config, builder: VeryfitBuilder) -> None:
+def build_veryfit(config: BuildJob, builder: VeryfitBuilder) -> None:
     """Write full, small and enriched, what was left out, the lists for a person, and the datasheet."""
     source, folder = Path(str(config.input)), Path(str(config.output))
     built = run_steps(source, builder, config.seed)

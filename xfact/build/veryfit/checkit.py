@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from xfact.config import CheckitColumns
+from xfact.build.config import CheckitColumns
 from xfact.data.tables import read_table
 from xfact.data.veryfit import text
 from xfact.errors import DataError

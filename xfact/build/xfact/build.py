@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from xfact.annotation.reviews import Answers, Review, read_answers
+from xfact.build.config import BuildJob, XfactBuilder
 from xfact.build.output import Files, datasheet_files, list_files, reviewed, show_review, write
 from xfact.build.step import Step
 from xfact.build.xfact import datasheet as xfact_datasheet
@@ -22,7 +23,6 @@ from xfact.build.xfact.ratings import RatingMaps, faults
 from xfact.build.xfact.record import MISSING, Record, row_of
 from xfact.build.xfact.splits import assign, pool_of_split, pools_of
 from xfact.build.xfact.steps import LANGUAGES, RATINGS
-from xfact.config import Config, FetchConfig, XfactBuilder
 from xfact.data.tsv import read_tsv, tsv_text
 from xfact.errors import DataError, UserError
 from xfact.io.grid import Cell, Table, csv_text
@@ -31,6 +31,7 @@ from xfact.runs.folder import cache_folder
 from xfact.schema import OFFICIAL, Claim
 from xfact.text.near import near_duplicates
 from xfact.text.normalise import normalised
+from xfact.web.config import FetchConfig
 
 REMOVED = ("place", "url", "site", "language", "claim", "rating", "english", "label", "claim_date", "review_date")
 ALL = "all.tsv"  # every claim of the splits, for task=retrieve
@@ -68,7 +69,7 @@ class Built:
         return splits
 
 
-def build_xfact(config: Config, builder: XfactBuilder) -> None:
+def build_xfact(config: BuildJob, builder: XfactBuilder) -> None:
     """Write the five splits, what was left out, the lists for a person, and the datasheet."""
     source, folder = str(config.input), Path(str(config.output))
     cache = cache_folder(config.out, "build")

@@ -8,13 +8,13 @@ from pathlib import Path
 from xfact.build.xfact.claimreview import Rejected, json_ld, loads, nodes, records
 from xfact.build.xfact.online import fetched, is_address, is_search
 from xfact.build.xfact.record import Record
-from xfact.config import FetchConfig
 from xfact.data.tsv import lines, raw_lines
 from xfact.errors import DataError, UserError
 from xfact.io.files import files_below, open_bytes, readable
 from xfact.io.progress import tracked
 from xfact.text.normalise import normalised
 from xfact.web.body import decoded
+from xfact.web.config import FetchConfig
 
 PAGES = (".html", ".htm", ".xhtml")
 JSON = (".json", ".jsonld")

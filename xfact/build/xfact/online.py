@@ -7,11 +7,11 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from xfact.build.xfact.claimreview import json_ld, loads
-from xfact.config import FetchConfig
 from xfact.errors import Failure, UserError
 from xfact.extras import needs
 from xfact.io.kept import KeptAnswers
 from xfact.text.hosts import host_and_path
+from xfact.web.config import FetchConfig
 from xfact.web.refused import Refused
 
 GOOGLE = "factchecktools.googleapis.com"
