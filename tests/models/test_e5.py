@@ -13,7 +13,7 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from xfact.config import TINY
+from xfact.encoders import TINY
 from xfact.errors import DataError, Failure, UserError
 from xfact.models import e5
 from xfact.models.encoder import new_encoder

@@ -267,7 +267,7 @@ def test_a_card_of_another_version_is_an_error(copy, change):
         ("xfact.models.attn_ea.Attn", "the class cannot be had ("),
         ("xfact.models.store.Path", "the class cannot be had ("),
         ("xfact.lm.tasks.__main__.main", "the class cannot be had ("),
-        ("xfact.data.modules.FitSplit", "not a Verifier"),
+        ("xfact.data.modules.FitSplit", "not derived from Verifier"),
         ("torch.hub", "this class is not of the suite"),
         ("subprocess.Popen", "this class is not of the suite"),
         ("xfactory.Model", "this class is not of the suite"),

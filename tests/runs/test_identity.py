@@ -4,7 +4,7 @@ import pytest
 from pydantic.fields import FieldInfo
 from test_config import ALPHA1, CLAIM_ONLY, FIT, MAJORITY
 
-from xfact.config import Config, Fact, TrainerConfig, parse
+from xfact.config import Config, EncoderConfig, Fact, TrainerConfig, parse
 from xfact.data.corpus import Corpus
 from xfact.data.text import layout_of
 from xfact.models import store
@@ -87,7 +87,7 @@ def test_every_key_is_in_the_identity_or_named_as_none():
     kinds = {
         "data": {"source"},
         "evidence": set(),
-        "encoder": {"name"},
+        "encoder": {"name"} | EncoderConfig.keys(Fact.RECORDED),
         "optim": set(),
         "trainer": TrainerConfig.keys(Fact.RECORDED),
     }
