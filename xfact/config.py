@@ -82,6 +82,9 @@ Tags = Annotated[list[Tag], BeforeValidator(as_list)]
 Names = Annotated[list[str], BeforeValidator(as_list), Field(min_length=1)]
 
 
+Freeze = Literal["none", "embeddings", "all"] | Annotated[int, Field(ge=1, strict=True)]
+
+
 class Fact(Enum):
     """What is true of a key beside its type; it stands in the annotation of its field."""
 
@@ -152,6 +155,7 @@ class EncoderConfig(Section):
 
     name: PathText = "tiny"
     pooling: Literal["auto", "pooler", "cls", "mean", "tanh"] = "auto"
+    freeze: Freeze = "none"  # what of it is not trained; a number: the embeddings and so many first layers
     positions: Annotated[int | None, Fact.RECORDED] = Field(None, ge=1, strict=True)  # the longest sequence, if known
     trained_on: Annotated[str | None, Fact.RECORDED] = None  # what its weights have seen
 
@@ -167,6 +171,7 @@ class OptimConfig(Section):
     clip_norm: float | None = Field(1.0, gt=0)
     batch_size: int = Field(8, ge=1, strict=True)  # claims per optimiser step and accumulation part
     accumulate: int = Field(1, ge=1, strict=True)
+    layer_decay: float = Field(1.0, gt=0, le=1)  # of the rate, from each of the encoder's layers to the one below
     class_weights: Literal["none", "balanced"] = "none"
 
 

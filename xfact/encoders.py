@@ -1,6 +1,7 @@
 """Facts of encoders that are known without loading one: the folder, and the longest sequence."""
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +11,41 @@ if TYPE_CHECKING:
     from xfact.config import Config
 
 TINY = Path(__file__).parent / "models" / "tiny"
+E5 = "intfloat/multilingual-e5-small"
 SHORTEST = 4  # max_length: a token beside the three special ones of a pair
 
 
 def encoder_folder(name: str) -> Path | None:
-    """The local folder of an encoder, or None for a hub name."""
+    """The local folder of an encoder, or None for a hub name; a hub name that `task=encoder` made here has one too."""
     if name == "tiny":
         return TINY
+    if hub_name(name)[0] == E5 and (made := made_folder() / "config.json").is_file():
+        return made.parent
     return Path(name) if Path(name).is_dir() else None
+
+
+def hub_name(name: str) -> tuple[str, str | None]:
+    """`name@revision` as both, or a name without a revision."""
+    hub, _, revision = name.partition("@")
+    return (name, None) if Path(name).is_dir() else (hub, revision or None)
+
+
+def readable(name: str) -> str:
+    """An encoder's name for a screen or a folder: without the path to it, and without a revision."""
+    return Path(hub_name(name)[0]).name
+
+
+def made_folder() -> Path:
+    """Where `task=encoder` puts the encoder that it makes: in the user's cache."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache") / "xfact" / "encoders" / Path(E5).name
+
+
+def caveats(name: str) -> list[str]:
+    """What is to be known of scores with an encoder."""
+    if encoder_folder(name) == made_folder():
+        return [f"{readable(name)}: its weights here are from 4 bits (task=encoder), not the published ones"]
+    return []
 
 
 def positions(name: str, stated: int | None = None) -> int | None:

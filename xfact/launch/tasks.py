@@ -65,6 +65,7 @@ TASKS = {
         output="either",
         goes_on=KEEPS,
     ),
+    "encoder": Task("xfact.models.e5:encoder", output="folder", sweeps=False),
     "evaluate": Task("xfact.runs.evaluate:evaluate", "xfact.runs.evaluate:check"),
     "predict": Task("xfact.runs.predict:predict", "xfact.runs.predict:check"),
     "match": Task("xfact.retrieval.match:match", "xfact.retrieval.match:check", "xfact.retrieval.config:MatchJob"),

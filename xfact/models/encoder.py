@@ -10,11 +10,13 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoConfig, AutoModel
 
+from xfact.config import Freeze
 from xfact.data.batches import Batch
 from xfact.data.tokens import check_encoder, encoder_absent, hub_options
-from xfact.encoders import encoder_folder, usable_positions
+from xfact.encoders import encoder_folder, hub_name, usable_positions
 from xfact.errors import DataError, UserError
 from xfact.io.screen import say
+from xfact.models import frozen
 from xfact.models.packed import can_pack, packed_states
 
 SEQUENCES_PER_GROUP = 8
@@ -31,9 +33,11 @@ class Encoder(nn.Module):
 
     pooling: `pooler` is the encoder's own (tanh dense on CLS, as the paper's mBERT), `cls` the first token, `mean` the
     mean over tokens, `tanh` a new dense with tanh on CLS, trained with the rest.
+    freeze: what of the backbone is not trained; of one that is not at all, each sequence's vector is computed once,
+    without dropout.
     """
 
-    def __init__(self, backbone: nn.Module, pooling: str) -> None:
+    def __init__(self, backbone: nn.Module, pooling: str, freeze: Freeze = "none") -> None:
         super().__init__()
         self.backbone, self.pooling = backbone, pooling
         config: Any = backbone.config
@@ -43,12 +47,28 @@ class Encoder(nn.Module):
         self.packed = can_pack(backbone)
         if pooling != "pooler" and getattr(backbone, "pooler", None) is not None:
             backbone.pooler = None  # type: ignore[assignment] # unused weights would hang DDP
+        frozen.freeze(backbone, freeze)
+        self.vectors = frozen.Vectors() if freeze == "all" else None
+
+    def train(self, mode: bool = True) -> "Encoder":
+        """A frozen backbone stays without dropout."""
+        super().train(mode)
+        if self.vectors is not None:
+            self.backbone.eval()
+        return self
 
     def forward(self, batch: Batch) -> Tensor:
         """[S, hidden] in the order of the batch's claims."""
+        vectors = self.pooled(batch) if self.vectors is None else self.vectors(batch, self.pooled)
+        if self.dense is not None:
+            vectors = torch.tanh(self.dense(vectors))
+        return vectors[batch.restore]
+
+    def pooled(self, batch: Batch) -> Tensor:
+        """[S, hidden] of the backbone, in the order of the sequences' lengths."""
         if self.packed:
-            return self.pool_packed(batch)[batch.restore]
-        return torch.cat([self.pool_padded(**group) for group in self.groups(batch)])[batch.restore]
+            return self.pool_packed(batch)
+        return torch.cat([self.pool_padded(**group) for group in self.groups(batch)])
 
     def pool_packed(self, batch: Batch) -> Tensor:
         """[S, hidden] of a batch's sequences in the order of their lengths."""
@@ -59,7 +79,7 @@ class Encoder(nn.Module):
         first = states[starts]
         if self.pooling == "pooler":
             return self.backbone.pooler(first.unsqueeze(1))  # type: ignore[operator]
-        return first if self.dense is None else torch.tanh(self.dense(first))
+        return first
 
     def groups(self, batch: Batch) -> Iterator[dict[str, Tensor]]:
         """A batch's sequences in groups of like length: inputs of the backbone [S_g, L_g], padded on the right."""
@@ -81,8 +101,7 @@ class Encoder(nn.Module):
         if self.pooling == "mean":
             mask = attention_mask.unsqueeze(-1).to(states.dtype)
             return (states * mask).sum(1) / mask.sum(1)
-        first = states[:, 0]
-        return first if self.dense is None else torch.tanh(self.dense(first))
+        return states[:, 0]
 
 
 def initialised(layer: nn.Linear) -> nn.Linear:
@@ -92,11 +111,11 @@ def initialised(layer: nn.Linear) -> nn.Linear:
     return layer
 
 
-def new_encoder(name: str, pooling: str, max_length: int) -> Encoder:
+def new_encoder(name: str, pooling: str, max_length: int, freeze: Freeze = "none") -> Encoder:
     """An encoder by hub name or folder: pre-trained if there are weights, else initialised from the seed."""
     check_encoder(name)
     folder = encoder_folder(name)
-    place = folder or name
+    place = folder or hub_name(name)[0]
     try:
         options = hub_options(name)
         config = AutoConfig.from_pretrained(place, **options)
@@ -118,9 +137,14 @@ def new_encoder(name: str, pooling: str, max_length: int) -> Encoder:
         raise UserError(f"encoder.pooling=pooler: {name} ({config.model_type}) has no pooler; use cls, mean or tanh")
     if pooling == "auto":
         pooling = "pooler" if pretrained_pooler else "tanh"
-    encoder = Encoder(backbone, pooling).train()  # from_pretrained leaves dropout off
-    size = sum(p.numel() for p in encoder.parameters()) / 1e6
-    say(f"encoder {name}: {config.model_type}, {size:.1f} M parameters, {origin}, pooling: {pooling}")
+    if freeze == "all" and origin == "new weights":
+        raise UserError(f"encoder.freeze=all: {name} has no trained weights to keep")
+    encoder = Encoder(backbone, pooling, freeze).train()  # from_pretrained leaves dropout off
+    size, trained = (
+        sum(p.numel() for p in encoder.parameters() if p.requires_grad or every) / 1e6 for every in (True, False)
+    )
+    kept = "" if freeze == "none" else f", {trained:.1f} M of them trained"
+    say(f"encoder {name}: {config.model_type}, {size:.1f} M parameters{kept}, {origin}, pooling: {pooling}")
     return encoder
 
 

@@ -169,11 +169,8 @@ class Verifier(LightningModule):
         from transformers import get_scheduler
 
         optim = self.optim
-        # As the authors' recipe: no decay on biases and layer norms (all vectors).
-        decay = [p for p in self.parameters() if p.requires_grad and p.ndim >= 2]
-        plain = [p for p in self.parameters() if p.requires_grad and p.ndim < 2]
         optimizer = torch.optim.AdamW(
-            [{"params": decay, "weight_decay": optim.weight_decay}, {"params": plain, "weight_decay": 0.0}],
+            parameter_groups(self, optim),
             lr=optim.lr,
             eps=optim.eps,
             fused=True,
@@ -184,6 +181,28 @@ class Verifier(LightningModule):
         name = "constant_with_warmup" if optim.schedule == "constant" else optim.schedule
         scheduler = get_scheduler(name, optimizer, math.ceil(optim.warmup_ratio * steps), steps)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+
+def parameter_groups(model: nn.Module, optim: OptimConfig) -> list[dict[str, Any]]:
+    """What is trained, by rate and decay. As the authors' recipe: no decay on biases and layer norms (all vectors).
+
+    With `layer_decay` d a layer that has n above it learns at lr x d^(n + 1), the embeddings as one more layer below.
+    """
+    from xfact.models.frozen import depth_of
+
+    groups: dict[tuple[int, bool], list[nn.Parameter]] = {}
+    depth = depth_of(model) if optim.layer_decay < 1 else {}
+    for parameter in model.parameters():
+        if parameter.requires_grad:
+            groups.setdefault((depth.get(parameter, 0), parameter.ndim >= 2), []).append(parameter)
+    return [
+        {
+            "params": parameters,
+            "lr": optim.lr * optim.layer_decay**below,
+            "weight_decay": optim.weight_decay if decays else 0.0,
+        }
+        for (below, decays), parameters in sorted(groups.items(), key=lambda group: (group[0][0], not group[0][1]))
+    ]
 
 
 def balanced_weights(label_ids: np.ndarray, labels: int) -> Tensor:

@@ -83,7 +83,7 @@ def make_model(config: Config) -> Verifier:
         from xfact.models.encoder import new_encoder
 
         encoder = config.encoder
-        runtime["encoder"] = new_encoder(encoder.name, encoder.pooling, config.model["max_length"])
+        runtime["encoder"] = new_encoder(encoder.name, encoder.pooling, config.model["max_length"], encoder.freeze)
     return instantiate(config.model, Verifier, config.named, **runtime)
 
 

@@ -14,7 +14,7 @@ from xfact.config import Config, EncoderConfig, Fact, TrainerConfig
 from xfact.data import politifact
 from xfact.data.corpus import Corpus
 from xfact.data.text import layout_of
-from xfact.encoders import encoder_folder
+from xfact.encoders import encoder_folder, readable
 from xfact.io.files import digest_of
 from xfact.runs.folder import RunFolder
 from xfact.targets import class_constant, code_version, constructor_arguments, is_own
@@ -128,7 +128,7 @@ def run_folder(config: Config, corpus: Corpus, digest: str) -> Path:
     """`<out>/<model>/<readable>-<hash>`."""
     words = [corpus.name]
     if config.uses_encoder:
-        words.append(Path(config.encoder.name).name)
+        words.append(readable(config.encoder.name))
     words += ["meta"] if config.metadata else []
     if config.evidence.source == "random":
         words.append(f"random-{config.evidence.within}")

@@ -15,7 +15,7 @@ import yaml
 from xfact.config import Config, Fact
 from xfact.data.corpus import EMBEDDED, Corpus, FileReport
 from xfact.data.text import layout_of
-from xfact.encoders import encoder_folder
+from xfact.encoders import caveats, encoder_folder
 from xfact.environment import masked, put
 from xfact.errors import Failure, UserError, first_line
 from xfact.evaluation.metrics import use
@@ -255,7 +255,7 @@ def to_save(config: Config) -> dict[str, Any]:
     plain = put(config.model_dump(exclude=Config.keys(Fact.COMMAND)), config.unresolved)
     folders = [("data", "source", config.data.source)] if config.data.source not in (*EMBEDDED, "hub") else []
     folders += [("augment", "source", config.augment.source)] if config.augment.source else []
-    if config.encoder.name != "tiny" and encoder_folder(config.encoder.name):
+    if encoder_folder(config.encoder.name) == Path(config.encoder.name):
         folders.append(("encoder", "name", config.encoder.name))
     for section, key, value in folders:
         if not Path(value).is_absolute():
@@ -280,7 +280,7 @@ def opening(config: Config, corpus: Corpus, parts: dict[str, Any]) -> Result:
         augment=config.augment.name,
         encoder=config.encoder.name if config.uses_encoder else None,
         data=corpus.name,
-        caveats=corpus.caveats,
+        caveats=corpus.caveats + (caveats(config.encoder.name) if config.uses_encoder else []),
         settings=masked(settings(parts)),
         precision=config.trainer.precision,
         threads=config.trainer.threads or 0,
