@@ -335,10 +335,11 @@ def test_an_encoder_by_name_alone_has_the_settings_of_a_pretrained_one():
     assert other.encoder.pooling == config("encoder=mbert").encoder.pooling
 
 
-@pytest.mark.parametrize(
-    ("choice", "positions"),
-    [("mbert", 512), ("xlmr_base", 512), ("xlmr_large", 512), ("mdeberta", 512), ("mmbert", 8192)],
-)
+SHORT = ("mbert", "xlmr_base", "xlmr_large", "mdeberta", "mdeberta_nli", "e5_small", "e5_base", "e5_large")
+LONG = ("bge_m3", "mmbert", "mmbert_small", "eurobert")
+
+
+@pytest.mark.parametrize(("choice", "positions"), [*((name, 512) for name in SHORT), *((name, 8192) for name in LONG)])
 def test_an_encoder_of_the_hub_states_its_positions_and_what_it_was_trained_on(choice, positions):
     encoder = config(f"encoder={choice}").encoder
     assert encoder.positions == positions

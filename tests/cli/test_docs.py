@@ -34,6 +34,7 @@ SMALL = "data.limit=16 split=[alpha1] trainer.threads=1"
 ADDED = {
     "preview=true": "",
     "lm.backend=": "preview=true",  # no server, no GPU; test_lm.py has a server
+    "task=encoder": "--cfg job",  # no network; test_e5.py has packages of its own
     "builder=xfact": "builder.min_examples=5 builder.min_in_domain=20 builder.train_languages=2",
     "provider=bm25": "",
     "task=retrieve": "--cfg job",  # no network; test_retrieve.py has a server
@@ -47,6 +48,8 @@ ADDED = {
     "trainer=ddp": "preview=true",  # no four GPUs; tests/distributed has two processes
     "encoder.name=google-bert": "preview=true",  # no network
     "encoder=mmbert": "preview=true",
+    "encoder=mbert": "preview=true",
+    "encoder=e5_small": "preview=true",
     "preset=paper": f"encoder=tiny trainer.max_epochs=1 {SMALL}",
     "preset=smoke": SMALL,
     "split=": "preset=smoke data.limit=16 trainer.threads=1",
