@@ -31,7 +31,7 @@ class Batch:
 
 
 class Claims(Dataset[Batch]):
-    """A split's claims; `dataset[part]` is the batch of the part's rows."""
+    """A split's claims, their `labels` [claims]; `dataset[part]` is the batch of the part's rows."""
 
     def __init__(
         self,
@@ -93,8 +93,8 @@ class Shuffled(Sampler[tuple[np.ndarray, int]]):
 
     `batch_size` claims are one optimiser step, over all ranks; with `accumulate` they come in that many parts, each of
     which knows how many claims the step has, so that the gradient depends neither on the parts nor on the ranks.
-    Ranks share a part by its claims' `work` (tokens); one may get nothing of a small step. A resumed epoch starts at
-    `position`.
+    Ranks share a part by its claims' `work` (tokens, [rows]); one may get nothing of a small step. A resumed epoch
+    starts at `position`.
     """
 
     def __init__(

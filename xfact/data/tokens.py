@@ -27,7 +27,7 @@ HUB_TIMEOUT = 10.0  # seconds
 
 
 class TokenArrays:
-    """Token ids of `per_claim` sequences for each claim, memory-mapped; no padding is stored."""
+    """Token ids of `per_claim` sequences for each claim, memory-mapped unpadded; `lengths` is [claims, per_claim]."""
 
     def __init__(self, path: Path) -> None:
         with pa.memory_map(str(path)) as source:
