@@ -150,8 +150,8 @@ def test_the_sample_leaks_ratings_and_tells_no_dates():
     for file in ("train.all.tsv", "dev.all.tsv", "test.all.tsv", "ood.tsv", "zeroshot.tsv"):
         claims, _ = Corpus(DataConfig()).read(file)
         rows.update(claim.language for claim in claims)
-        found = rating_in_snippet(claims)
-        flagged.update(claim.language for claim, findings in zip(claims, found, strict=True) if findings)
+        findings = rating_in_snippet(claims)
+        flagged.update(claim.language for claim, of_row in zip(claims, findings, strict=True) if of_row)
         assert not any(future_evidence(claims))
     assert (sum(rows.values()), sum(flagged.values())) == (2_704, 545)
     assert flagged["id"] == 221  # of 448

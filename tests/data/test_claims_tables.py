@@ -234,10 +234,10 @@ def test_csv_is_read_alike_by_pandas_and_the_standard_library(tmp_path):
     write_table(verdicts(NASTY), str(path))
     with path.open(encoding="utf-8", newline="") as file:
         assert [spreadsheet_plain(row["claim"]) for row in csv.DictReader(file)] == NASTY
-    rows = [claim for claim in NASTY if "\x00" not in claim]
-    write_table(verdicts(rows), str(path))
-    found = pd.read_csv(path, keep_default_na=False, dtype=str)["claim"]
-    assert found.map(spreadsheet_plain).tolist() == rows
+    claims = [claim for claim in NASTY if "\x00" not in claim]
+    write_table(verdicts(claims), str(path))
+    cells = pd.read_csv(path, keep_default_na=False, dtype=str)["claim"]
+    assert cells.map(spreadsheet_plain).tolist() == claims
 
 
 def test_json_lines_are_strict_json_one_a_line(tmp_path):

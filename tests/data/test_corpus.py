@@ -75,8 +75,8 @@ def test_claims_have_their_rows_and_no_alpha2(claims):
     ],
 )
 def test_claims_have_their_labels(claims, file, counts):
-    found = Counter(claim.label for claim in claims[file][0])
-    assert tuple(found[label] for label in LABELS) == counts
+    rows = Counter(claim.label for claim in claims[file][0])
+    assert tuple(rows[label] for label in LABELS) == counts
 
 
 def test_claims_have_their_languages(claims):
@@ -288,19 +288,19 @@ def test_a_compressed_folder_is_the_same_data(tmp_path):
     write(plain / "ood.tsv", 5)
     packed.mkdir()
     (packed / "ood.tsv.gz").write_bytes(gzip.compress((plain / "ood.tsv").read_bytes()))
-    one, other = Corpus(DataConfig(source=str(plain))), Corpus(DataConfig(source=str(packed)))
-    assert one.read("ood.tsv") == other.read("ood.tsv")
-    assert one.version("ood.tsv") == other.version("ood.tsv")
+    corpus, compressed = Corpus(DataConfig(source=str(plain))), Corpus(DataConfig(source=str(packed)))
+    assert corpus.read("ood.tsv") == compressed.read("ood.tsv")
+    assert corpus.version("ood.tsv") == compressed.version("ood.tsv")
 
 
 def test_the_version_is_of_the_content_not_of_the_place(tmp_path):
     copy = shutil.copytree(EMBEDDED["sample"], tmp_path / "copy")
-    one, other = Corpus(DataConfig()), Corpus(DataConfig(source=str(copy)))
-    assert [one.version(file) for file in SPLITS] == [other.version(file) for file in SPLITS]
-    assert len({one.version(file) for file in SPLITS}) == 5
+    corpus, copied = Corpus(DataConfig()), Corpus(DataConfig(source=str(copy)))
+    assert [corpus.version(file) for file in SPLITS] == [copied.version(file) for file in SPLITS]
+    assert len({corpus.version(file) for file in SPLITS}) == 5
     with (copy / "ood.tsv").open("a", encoding="utf-8") as file:
         file.write("\n")
-    assert one.version("ood.tsv") != other.version("ood.tsv")
+    assert corpus.version("ood.tsv") != copied.version("ood.tsv")
 
 
 def test_an_absent_file_is_named_with_the_source():

@@ -26,7 +26,7 @@ def embedded() -> dict[str, list[Claim]]:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("claim", "other"),
     [
         ("«Il PIL è cresciuto!»", "il pil è cresciuto"),
         ("Straße,  zu\tenge\u00a0Häuser", "STRASSE ZU ENGE HÄUSER"),
@@ -36,17 +36,17 @@ def embedded() -> dict[str, list[Claim]]:
         ("यह सच है।", "यह सच है"),
     ],
 )
-def test_case_punctuation_and_white_space_do_not_matter(one: str, other: str) -> None:
-    assert normalised(one) == normalised(other)
+def test_case_punctuation_and_white_space_do_not_matter(claim: str, other: str) -> None:
+    assert normalised(claim) == normalised(other)
 
 
-@pytest.mark.parametrize(("one", "other"), [("कि", "की"), ("கி", "கீ"), ("ani", "anı"), ("10%", "11%"), ("!!!", "???")])
-def test_vowel_signs_letters_and_digits_matter(one: str, other: str) -> None:
-    assert normalised(one) != normalised(other)
+@pytest.mark.parametrize(("text", "other"), [("कि", "की"), ("கி", "கீ"), ("ani", "anı"), ("10%", "11%"), ("!!!", "???")])
+def test_vowel_signs_letters_and_digits_matter(text: str, other: str) -> None:
+    assert normalised(text) != normalised(other)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "language", "equal"),
+    ("claim", "other", "language", "equal"),
     [
         ("SONUÇLANDIRILAMADI", "sonuçlandırılamadı", "tr", True),
         ("İstanbul'da okullar kapandı", "istanbul'da okullar kapandı", "tr", True),
@@ -59,13 +59,13 @@ def test_vowel_signs_letters_and_digits_matter(one: str, other: str) -> None:
         ("ANI", "anı", "it", False),
     ],
 )
-def test_capitals_are_those_of_the_language(one: str, other: str, language: str, equal: bool) -> None:
-    assert (normalised(one, language) == normalised(other, language)) is equal
+def test_capitals_are_those_of_the_language(claim: str, other: str, language: str, equal: bool) -> None:
+    assert (normalised(claim, language) == normalised(other, language)) is equal
 
 
 def test_turkish_rows_are_equal_whatever_their_capitals() -> None:
     rows = [row("t:1", "BAKIR FİYATI ARTTI"), row("t:2", "bakır fiyatı arttı")]
-    turkish = [replace(one, language="tr") for one in rows]
+    turkish = [replace(claim, language="tr") for claim in rows]
     assert repeated(turkish[:1], turkish[1:]) == [True]
     assert len(groups({"train": turkish})) == 1
     assert groups({"train": rows}) == []
@@ -94,25 +94,25 @@ def test_groups_count_rows_and_claims_inside_and_across() -> None:
         "train": [row("t:1", "A b."), row("t:2", "a B", "true"), row("t:3", "a  b!"), row("t:4", "c"), row("t:5", "d")],
         "dev": [row("d:1", "(a b)"), row("d:2", "A, b"), row("d:3", "C", "other"), row("d:4", "e")],
     }
-    found = groups(splits)
-    assert [[claim.id for _, claim in group.members] for group in found] == [
+    equal = groups(splits)
+    assert [[claim.id for _, claim in group.members] for group in equal] == [
         ["t:1", "t:2", "t:3", "d:1", "d:2"],
         ["t:4", "d:3"],
     ]
-    assert repeats(found, "train") == Count(rows=2, claims=1)
-    assert repeats(found, "dev") == Count(rows=1, claims=1)
-    assert standing(found, "dev", "train") == Count(rows=3, claims=2)
-    assert standing(found, "train", "dev") == Count(rows=4, claims=2)
-    assert (len(conflicts(found)), len(conflicts(found, "train")), len(conflicts(found, "dev"))) == (2, 1, 0)
+    assert repeats(equal, "train") == Count(rows=2, claims=1)
+    assert repeats(equal, "dev") == Count(rows=1, claims=1)
+    assert standing(equal, "dev", "train") == Count(rows=3, claims=2)
+    assert standing(equal, "train", "dev") == Count(rows=4, claims=2)
+    assert (len(conflicts(equal)), len(conflicts(equal, "train")), len(conflicts(equal, "dev"))) == (2, 1, 0)
 
 
 def test_the_embedded_claims_hold_the_known_duplicates(embedded: dict[str, list[Claim]]) -> None:
-    found = groups(embedded)
-    assert standing(found, "alpha1", "train") == Count(rows=19, claims=18)
-    assert standing(found, "dev", "train") == Count(rows=12, claims=11)
-    assert standing(found, "alpha3", "train") == Count(rows=0, claims=0)
-    assert repeats(found, "train").rows == 44
-    assert len(conflicts(found, "train")) == 4
+    equal = groups(embedded)
+    assert standing(equal, "alpha1", "train") == Count(rows=19, claims=18)
+    assert standing(equal, "dev", "train") == Count(rows=12, claims=11)
+    assert standing(equal, "alpha3", "train") == Count(rows=0, claims=0)
+    assert repeats(equal, "train").rows == 44
+    assert len(conflicts(equal, "train")) == 4
 
 
 def test_repeated_finds_the_same_rows_as_the_groups(embedded: dict[str, list[Claim]]) -> None:

@@ -62,10 +62,10 @@ def train() -> list[Claim]:
 
 def test_random_within_the_site_is_the_authors_row_by_row(train):
     expected = swapped_by_the_spec(TRAIN)
-    found = [columns(row) for row in random_within_site(train)]
-    assert len(found) == 1_372
-    assert found == expected
-    assert found != [columns(row) for row in train]
+    swapped = [columns(row) for row in random_within_site(train)]
+    assert len(swapped) == 1_372
+    assert swapped == expected
+    assert swapped != [columns(row) for row in train]
 
 
 def test_random_within_the_site_keeps_id_language_site_claim_and_label(train):

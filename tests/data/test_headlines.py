@@ -48,7 +48,7 @@ def test_the_builder_leaves_headlines_out():
     facts = dict.fromkeys(("place", "url", "site", "claimant", "claim_date", "review_date", "rating"), "")
     records = [Record(claim=text, language="de", **facts) for text in ("Faktencheck: Es regnet", "Es regnet")]
     step = headlines(records)
-    assert ([one.claim for one in step.kept], step.reasons) == (["Es regnet"], {"a fact-check's headline": 1})
+    assert ([record.claim for record in step.kept], step.reasons) == (["Es regnet"], {"a fact-check's headline": 1})
 
 
 def test_the_headlines_of_the_embedded_claims_are_known():

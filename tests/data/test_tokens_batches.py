@@ -75,7 +75,7 @@ def test_ids_of_a_text_without_special_tokens_are_the_tokenizers_own(tmp_path, f
     tokeniser = Tokeniser(str(save_family(tmp_path, family)), 9)
     own = AutoTokenizer.from_pretrained(tmp_path)
     texts = ["", "a", "abc def", "bad cafe a", "a ü b", "ihgfedcba ihgfedcba"]
-    pairs = [(one, other) for one in texts for other in texts]
+    pairs = [(text, second) for text in texts for second in texts]
     limits = {"truncation": "longest_first", "max_length": 9}
     assert encoded(tokeniser, [(text, None) for text in texts])["ids"] == own(texts, **limits)["input_ids"]
     assert encoded(tokeniser, pairs)["ids"] == own(pairs, **limits)["input_ids"]
@@ -151,12 +151,12 @@ def test_no_sequence_is_longer_than_max_length(max_length):
 
 
 def test_pairs_are_the_tokenizers_own_cut_longest_first(tmp_path, tiny, own):
-    pairs = [(one, other) for one in TEXTS for other in TEXTS]
+    pairs = [(claim, snippet) for claim in TEXTS for snippet in TEXTS]
     arrays = arrays_of([[pair] for pair in pairs], tiny, tmp_path)
-    for row, (one, other) in enumerate(pairs):
+    for row, pair in enumerate(pairs):
         ids, second = arrays.sequence(row, 0)
         # As a list: given one pair alone, transformers takes an empty second text for none.
-        expected = own([(one, other)], truncation="longest_first", max_length=32, return_token_type_ids=True)
+        expected = own([pair], truncation="longest_first", max_length=32, return_token_type_ids=True)
         assert ids.tolist() == expected["input_ids"][0]
         assert [0] * second + [1] * (len(ids) - second) == expected["token_type_ids"][0]
 
@@ -319,18 +319,18 @@ def test_training_order_has_each_row_once_an_epoch_in_steps_that_know_their_rows
 ):
     sampler = Shuffled(rows, batch_size, accumulate, seed)
     sampler.set_epoch(epoch)
-    parts = list(sampler)
-    assert sorted(np.concatenate([part for part, _ in parts]).tolist()) == list(range(rows))
-    assert len(sampler) == len(parts)
+    batches = list(sampler)
+    assert sorted(np.concatenate([batch for batch, _ in batches]).tolist()) == list(range(rows))
+    assert len(sampler) == len(batches)
     steps, left = [], 0
-    for part, step_rows in parts:
-        assert len(part) > 0
+    for batch, step_rows in batches:
+        assert len(batch) > 0
         if left == 0:
             steps.append([])
             left = step_rows
         assert step_rows == left + sum(steps[-1])
-        steps[-1].append(len(part))
-        left -= len(part)
+        steps[-1].append(len(batch))
+        left -= len(batch)
     assert left == 0
     full, rest = divmod(rows, batch_size)
     assert [sum(step) for step in steps] == [batch_size] * full + [rest] * (rest > 0)
@@ -351,7 +351,7 @@ def test_training_order_is_decided_by_seed_and_epoch_alone(rows, batch_size, acc
 def test_ranks_share_each_part_of_a_step(rows, batch_size, accumulate, ranks, work):
     tokens = np.array(work.draw(st.lists(st.integers(1, 500), min_size=rows, max_size=rows)))
     of_ranks = [list(Shuffled(rows, batch_size, accumulate, 1, rank, ranks, tokens)) for rank in range(ranks)]
-    assert len({len(parts) for parts in of_ranks}) == 1
+    assert len({len(batches) for batches in of_ranks}) == 1
     seen = []
     for together in zip(*of_ranks, strict=True):
         part = [int(row) for rows_of_rank, _ in together for row in rows_of_rank]
@@ -374,7 +374,7 @@ def test_the_longest_claims_go_to_different_ranks():
 
 def test_training_order_differs_between_epochs_and_seeds():
     orders = [order(Shuffled(1_000, 8, 1, seed), epoch) for seed in (0, 1, 2) for epoch in (0, 1, 2)]
-    assert len({tuple(one) for one in orders}) == 9
+    assert len({tuple(rows) for rows in orders}) == 9
     assert list(range(1_000)) not in orders
 
 
@@ -382,16 +382,16 @@ def test_training_order_differs_between_epochs_and_seeds():
 @given(rows=st.integers(0, 60), batch_size=st.integers(1, 20))
 def test_evaluation_order_has_every_row_once(rows, batch_size):
     sampler = ByLength(rows, batch_size, None)
-    parts = list(sampler)
-    assert [row for part, _ in parts for row in part] == list(range(rows))
-    assert len(sampler) == len(parts)
-    assert all(len(part) == size <= batch_size for part, size in parts)
+    batches = list(sampler)
+    assert [row for batch, _ in batches for row in batch] == list(range(rows))
+    assert len(sampler) == len(batches)
+    assert all(len(batch) == size <= batch_size for batch, size in batches)
 
 
 def test_evaluation_order_is_by_length(tmp_path, tiny):
     texts = [[("a " * (number * 7 % 20), None), ("b", None)] for number in range(20)]
     arrays = arrays_of(texts, tiny, tmp_path)
-    rows = [int(row) for part, _ in ByLength(20, 3, arrays) for row in part]
+    rows = [int(row) for batch, _ in ByLength(20, 3, arrays) for row in batch]
     assert rows == sorted(range(20), key=lambda number: number * 7 % 20)
 
 

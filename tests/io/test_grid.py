@@ -38,9 +38,9 @@ def test_every_number_is_whole_at_any_width(columns):
         assert number in text
 
 
-@pytest.mark.parametrize(("columns", "parts"), [(60, 3), (80, 2), (100, 2), (200, 1)])
-def test_what_does_not_fit_stands_below_under_the_names(columns, parts):
-    assert printed(WIDE, columns).count("Majority") == parts
+@pytest.mark.parametrize(("columns", "blocks"), [(60, 3), (80, 2), (100, 2), (200, 1)])
+def test_what_does_not_fit_stands_below_under_the_names(columns, blocks):
+    assert printed(WIDE, columns).count("Majority") == blocks
 
 
 def test_a_pipe_has_100_columns(capsys):

@@ -47,25 +47,25 @@ class Given:
     """A search that has its results."""
 
     def __init__(self, *hits: Hit) -> None:
-        self.found, self.queries = list(hits), list[Query]()
+        self.given, self.queries = list(hits), list[Query]()
         self.counts, self.failed = Counter[str](), Counter[str]()
 
     async def hits(self, query: Query) -> list[Hit]:
         self.queries.append(query)
-        return self.found
+        return self.given
 
 
-def evidence(search, pages: Pages | None = None, before: str = "none", **retrieve) -> Evidence:
+def new_evidence(search, pages: Pages | None = None, before: str = "none", **retrieve) -> Evidence:
     provider = ProviderConfig(name="bm25", folder="documents", before=before)
     return Evidence(search, pages, overlap, provider, RetrieveConfig(**retrieve), PassagesConfig(words=11))
 
 
-def found(one: Evidence, **changes: str) -> list[Found]:
-    return asyncio.run(one.of(replace(CLAIM, **changes)))
+def results_for(evidence: Evidence, **changes: str) -> list[Found]:
+    return asyncio.run(evidence.of(replace(CLAIM, **changes)))
 
 
 def links(results: list[Found]) -> list[str]:
-    return [one.hit.link for one in results]
+    return [result.hit.link for result in results]
 
 
 def hit(link: str, day: str = "") -> Hit:
@@ -74,29 +74,29 @@ def hit(link: str, day: str = "") -> Hit:
 
 def test_the_first_results_are_evidence_each_address_once():
     search = Given(*(hit(f"http://a.example/{number}") for number in (1, 2, 1, 3, 4)), hit(""))
-    one = evidence(search, k=3)
-    assert links(found(one)) == [f"http://a.example/{number}" for number in (1, 2, 3)]
-    assert one.counts["repeated"] == 1
-    assert one.counts["without an address"] == 1
+    evidence = new_evidence(search, k=3)
+    assert links(results_for(evidence)) == [f"http://a.example/{number}" for number in (1, 2, 3)]
+    assert evidence.counts["repeated"] == 1
+    assert evidence.counts["without an address"] == 1
 
 
 def test_the_own_site_is_left_out_and_counted():
     search = Given(hit("https://www.check.example/1"), hit("https://en.check.example"), hit("https://notcheck.example"))
-    one = evidence(search)
-    assert links(found(one)) == ["https://notcheck.example"]
-    assert one.counts["of the claim's own site"] == 2
-    assert len(found(evidence(search, own_site="keep"))) == 3
+    evidence = new_evidence(search)
+    assert links(results_for(evidence)) == ["https://notcheck.example"]
+    assert evidence.counts["of the claim's own site"] == 2
+    assert len(results_for(new_evidence(search, own_site="keep"))) == 3
 
 
 def test_other_fact_checkers_are_left_out_unless_kept():
     links_given = ("https://www.snopes.com/a", "https://news.example/a", "https://check.example/a")
     search = Given(*map(hit, links_given))
-    one = evidence(search)
-    assert links(found(one)) == ["https://news.example/a"]
-    assert one.counts == {"of another fact-checking site": 1, "of the claim's own site": 1}
-    assert links(found(evidence(search, fact_checkers="keep"))) == list(links_given[:2])
-    own = evidence(Given(hit("https://snopes.com/a")), own_site="keep")
-    assert len(found(own, site="snopes.com")) == 1
+    evidence = new_evidence(search)
+    assert links(results_for(evidence)) == ["https://news.example/a"]
+    assert evidence.counts == {"of another fact-checking site": 1, "of the claim's own site": 1}
+    assert links(results_for(new_evidence(search, fact_checkers="keep"))) == list(links_given[:2])
+    own = new_evidence(Given(hit("https://snopes.com/a")), own_site="keep")
+    assert len(results_for(own, site="snopes.com")) == 1
 
 
 def test_the_day_in_an_address_is_the_results_if_nothing_else_says_one():
@@ -105,9 +105,9 @@ def test_the_day_in_an_address_is_the_results_if_nothing_else_says_one():
         hit("https://a.example/2020/01/01/x"),
         hit("https://a.example/2020/x"),
     ]
-    one = evidence(Given(*given), before="claim_date")
-    assert [result.hit.date for result in found(one)] == ["2020-01-01", ""]
-    assert (one.counts["not from before the date"], one.counts["without a date, kept"]) == (1, 1)
+    evidence = new_evidence(Given(*given), before="claim_date")
+    assert [result.hit.date for result in results_for(evidence)] == ["2020-01-01", ""]
+    assert (evidence.counts["not from before the date"], evidence.counts["without a date, kept"]) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -143,22 +143,22 @@ def test_what_is_written_is_read_back_equal(claimant, text, snippet, link):
         write(job)
         again = list(read_tsv(job.output, Counter()))
         side = [json.loads(line) for line in side_of(job.output).read_text(encoding="utf-8").split("\n")[:-1]]
-    expected = [with_evidence(row, some) for row, some in zip(rows, results, strict=True)]
-    assert [replace(one, id="") for one in again] == [replace(one, id="") for one in expected]
-    assert [(one["link"], one["snippet"]) for one in side] == [(link, snippet)]
+    expected = [with_evidence(row, of_row) for row, of_row in zip(rows, results, strict=True)]
+    assert [replace(row, id="") for row in again] == [replace(row, id="") for row in expected]
+    assert [(row["link"], row["snippet"]) for row in side] == [(link, snippet)]
 
 
 def test_half_a_character_is_a_question_mark():
-    (one,) = Brave().hits(
+    (result,) = Brave().hits(
         {"web": {"results": [{"url": "http://a/\ud800", "title": "\udc00", "description": "a\ud800"}]}}
     )
-    assert (one.link, one.title, one.snippet) == ("http://a/?", "?", "a?")
+    assert (result.link, result.title, result.snippet) == ("http://a/?", "?", "a?")
 
 
 def test_a_claim_that_names_no_site_is_counted():
-    one = evidence(Given(hit("https://www.check.example/1")))
-    assert len(found(one, site="None")) == 1
-    assert one.unknown == {NO_SITE: 1}
+    evidence = new_evidence(Given(hit("https://www.check.example/1")))
+    assert len(results_for(evidence, site="None")) == 1
+    assert evidence.unknown == {NO_SITE: 1}
 
 
 @pytest.mark.parametrize(
@@ -181,17 +181,18 @@ def test_a_result_is_of_a_site_by_its_domain(link, site, expected):
 
 def test_the_future_stays_out():
     days = {"2020-03-14": True, "2020-03-15": False, "2021-01-01": False, "": True}
-    one = evidence(search := Given(*(hit(f"http://a.example/{day}", day) for day in days)), before="claim_date")
-    assert links(found(one)) == [f"http://a.example/{day}" for day, kept in days.items() if kept]
-    assert one.counts["not from before the date"] == 2
-    assert one.counts["without a date, kept"] == 1
+    search = Given(*(hit(f"http://a.example/{day}", day) for day in days))
+    evidence = new_evidence(search, before="claim_date")
+    assert links(results_for(evidence)) == [f"http://a.example/{day}" for day, kept in days.items() if kept]
+    assert evidence.counts["not from before the date"] == 2
+    assert evidence.counts["without a date, kept"] == 1
     assert search.queries[0].before == date(2020, 3, 15)
 
 
 def test_a_claim_without_a_date_is_searched_without_a_cut_off_and_counted():
-    one = evidence(search := Given(hit("http://a.example", "2030-01-01")), before="review_date")
-    assert len(found(one)) == 1
-    assert one.unknown == {NO_DATE: 1}
+    evidence = new_evidence(search := Given(hit("http://a.example", "2030-01-01")), before="review_date")
+    assert len(results_for(evidence)) == 1
+    assert evidence.unknown == {NO_DATE: 1}
     assert search.queries[0].before is None
 
 
@@ -229,9 +230,9 @@ def test_a_day_is_read_in_any_style(text, language, expected):
 
 
 def test_days_ago_are_counted_from_today():
-    found = day_of("3 days ago")
-    assert found is not None
-    assert (date.today() - found).days == 3
+    day = day_of("3 days ago")
+    assert day is not None
+    assert (date.today() - day).days == 3
 
 
 # Pages
@@ -240,8 +241,8 @@ def test_days_ago_are_counted_from_today():
 def with_pages(search: Given, folder, **changes) -> tuple[list[Found], Evidence]:
     async def read():
         async with Pages(settings(), folder) as pages:
-            one = evidence(search, pages, **changes)
-            return await one.of(CLAIM), one
+            evidence = new_evidence(search, pages, **changes)
+            return await evidence.of(CLAIM), evidence
 
     return asyncio.run(read())
 
@@ -256,16 +257,16 @@ STORY = (
 def test_the_best_passage_of_a_page_is_its_snippet(tmp_path):
     with serve(story=page(STORY, "A story", "2020-03-01"), other=page("Zebras. " * 9)) as site:
         search = Given(*(hit(site.address(path)) for path in ("/story", "/gone", "/other")))
-        results, one = with_pages(search, tmp_path)
+        results, evidence = with_pages(search, tmp_path)
         assert results[0].snippet == "The bridge of Vallefinta was closed on Monday because of cracks."
         assert results[0].hit.date == "2020-03-01"
         assert [result.snippet for result in results[1:]] == ["snippet", "snippet"]
-        assert one.pages is not None
-        assert one.pages.failed == {"HTTP 404": 1}
-        assert one.counts["pages that say nothing of the claim"] == 1
-        again, one = with_pages(search, tmp_path)
+        assert evidence.pages is not None
+        assert evidence.pages.failed == {"HTTP 404": 1}
+        assert evidence.counts["pages that say nothing of the claim"] == 1
+        again, evidence = with_pages(search, tmp_path)
         assert again == results
-        assert one.pages.counts == {"cached": 3}
+        assert evidence.pages.counts == {"cached": 3}
         assert site.times("/story") == 1
 
 
@@ -280,9 +281,9 @@ def test_a_page_that_may_come_back_is_asked_for_again(tmp_path):
 def test_a_page_that_is_too_young_makes_room_for_the_next(tmp_path):
     with serve(young=page(STORY, date="2020-04-01"), old=page(STORY, date="2020-01-01"), more=page(STORY)) as site:
         search = Given(*(hit(site.address(path)) for path in ("/young", "/old", "/more")))
-        results, one = with_pages(search, tmp_path, before="claim_date", k=2)
+        results, evidence = with_pages(search, tmp_path, before="claim_date", k=2)
         assert links(results) == [site.address("/old"), site.address("/more")]
-        assert one.counts["not from before the date"] == 1
+        assert evidence.counts["not from before the date"] == 1
 
 
 def test_a_page_that_stalls_the_parsers_is_given_up_and_the_next_is_read():
@@ -325,8 +326,8 @@ def folder_of(tmp_path):
 
 def test_the_documents_of_a_folder_are_text_pages_and_lines(tmp_path):
     left_out: Counter[str] = Counter()
-    found = list(read_documents(folder_of(tmp_path), left_out))
-    assert [(one.title, one.link, one.date) for one in found] == [
+    documents = list(read_documents(folder_of(tmp_path), left_out))
+    assert [(document.title, document.link, document.date) for document in documents] == [
         ("Bridges", "a.txt", ""),
         ("Boats", "https://boats.example/1", "2020-01-02"),
         ("", "https://check.example/2", ""),
@@ -354,19 +355,19 @@ def test_a_folder_without_documents_is_named(tmp_path):
 
 def test_a_folder_is_searched_and_its_best_passages_are_snippets(tmp_path):
     search = FolderSearch(folder_of(tmp_path), tmp_path / "cache", 5)
-    results = found(one := evidence(search))
+    results = results_for(evidence := new_evidence(search))
     assert sorted(links(results)) == ["a.txt", "deep/b.html"]
     assert {result.snippet for result in results} == {
         "The bridge of Vallefinta was closed on Monday because of cracks."
     }
-    assert one.counts["of the claim's own site"] == 1
-    assert found(one, claim="Zebras ???") == []
+    assert evidence.counts["of the claim's own site"] == 1
+    assert results_for(evidence, claim="Zebras ???") == []
 
 
 def test_a_document_that_is_found_by_its_title_is_shown_by_its_beginning(tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.jsonl").write_text(json.dumps({"title": "Zebras", "text": "They live\tfar away. " * 40}))
-    (only,) = found(evidence(FolderSearch(tmp_path / "docs", tmp_path / "cache", 5)), claim="Zebras")
+    (only,) = results_for(new_evidence(FolderSearch(tmp_path / "docs", tmp_path / "cache", 5)), claim="Zebras")
     assert only.passage is None
     assert only.snippet == " ".join(["They live far away."] * 15)
 
@@ -376,7 +377,7 @@ def test_an_index_is_kept_until_the_folder_changes(tmp_path, capsys):
     for _ in range(2):
         FolderSearch(folder, cache, 5)
     (folder / "d.txt").write_text("Zebras")
-    assert len(found(evidence(FolderSearch(folder, cache, 5)), claim="Zebras ???")) == 1
+    assert len(results_for(new_evidence(FolderSearch(folder, cache, 5)), claim="Zebras ???")) == 1
     said = capsys.readouterr().err
     assert said.count("4 documents indexed (1 without text)") == 1
     assert said.count("5 documents indexed") == 1
@@ -387,5 +388,5 @@ def test_a_word_of_another_script_finds_its_document(tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "hi.txt").write_text("पुल सोमवार को बंद हुआ। नदी दूर है।")
     (tmp_path / "docs" / "other.txt").write_text("पल भर की बात।")
-    results = found(evidence(FolderSearch(tmp_path / "docs", tmp_path / "cache", 5)), claim="पुल बंद है")
+    results = results_for(new_evidence(FolderSearch(tmp_path / "docs", tmp_path / "cache", 5)), claim="पुल बंद है")
     assert links(results) == ["hi.txt"]

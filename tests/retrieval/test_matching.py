@@ -17,13 +17,13 @@ def claim(id: str, claim_date: str = "None", review_date: str = "None", language
     return Claim(id, language, "agi.it", ("",) * 5, ("",) * 5, claim_date, review_date, "None", "Uno.", "false")
 
 
-def rows(found: list[Near]) -> list[int]:
-    return [one.row for one in found]
+def rows(checks: list[Near]) -> list[int]:
+    return [check.row for check in checks]
 
 
 def test_the_best_score_is_first_and_what_has_none_is_no_match():
     scores = np.array([0.5, 0.0, 2.0, 1.0])
-    assert [(one.row, one.score) for one in nearest({"bm25": scores}, ALL, 4)] == [(2, 2.0), (3, 1.0), (0, 0.5)]
+    assert [(check.row, check.score) for check in nearest({"bm25": scores}, ALL, 4)] == [(2, 2.0), (3, 1.0), (0, 0.5)]
     assert rows(nearest({"bm25": scores}, ALL, 2)) == [2, 3]
     assert rows(nearest({"bm25": scores}, np.array([1, 1, 0, 1], bool), 2)) == [3, 0]
     assert nearest({"bm25": np.zeros(4)}, ALL, 2) == []
@@ -35,14 +35,14 @@ def test_equal_scores_stand_in_the_order_of_the_data():
 
 def test_two_rankings_are_fused_by_reciprocal_ranks():
     bm25, encoder = np.array([3.0, 2, 1, 0]), np.array([0.0, 0.9, 0.1, 0.8])
-    found = nearest({"bm25": bm25, "encoder": encoder}, ALL, 4)
-    assert [(one.row, one.ranks) for one in found] == [
+    checks = nearest({"bm25": bm25, "encoder": encoder}, ALL, 4)
+    assert [(check.row, check.ranks) for check in checks] == [
         (1, {"bm25": 2, "encoder": 1}),
         (2, {"bm25": 3, "encoder": 3}),
         (0, {"bm25": 1}),
         (3, {"encoder": 2}),
     ]
-    assert [one.score for one in found] == pytest.approx([1 / 62 + 1 / 61, 2 / 63, 1 / 61, 1 / 62])
+    assert [check.score for check in checks] == pytest.approx([1 / 62 + 1 / 61, 2 / 63, 1 / 61, 1 / 62])
 
 
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=30), st.integers(1, 40))

@@ -38,17 +38,17 @@ def test_passages_begin_with_each_sentence_and_hold_so_many_words():
 
 
 def test_the_passage_with_the_claims_words_is_chosen():
-    found = best("The bridge of Vallefinta is closed", TEXT, 12, 1, overlap)
-    assert found is not None
-    assert found.startswith("The bridge of Vallefinta was closed")
-    assert len(found.split()) <= 12
+    passage = best("The bridge of Vallefinta is closed", TEXT, 12, 1, overlap)
+    assert passage is not None
+    assert passage.startswith("The bridge of Vallefinta was closed")
+    assert len(passage.split()) <= 12
 
 
 def test_more_passages_stand_in_the_texts_order_and_do_not_overlap():
-    found = best("crowns for a ticket; Vallefinta's bridge closed; tickets", TEXT, 10, 2, overlap)
+    passages = best("crowns for a ticket; Vallefinta's bridge closed; tickets", TEXT, 10, 2, overlap)
     bridge = "The bridge of Vallefinta was closed on Monday for repair."
     tickets = "It will reopen in June. Tickets cost nine crowns."
-    assert found == f"{bridge} … {tickets}"
+    assert passages == f"{bridge} … {tickets}"
 
 
 def test_a_text_without_a_word_of_the_claim_has_no_passage():

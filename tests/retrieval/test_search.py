@@ -120,7 +120,7 @@ JSON = st.recursive(
 @given(st.sampled_from(list(ANSWERS)), st.dictionaries(st.sampled_from(KEYWORDS), JSON, max_size=4))
 def test_any_answer_is_results_or_an_error(name, answer):
     with contextlib.suppress(ApiError):
-        assert all(isinstance(one.link, str) for one in APIS[name].hits(answer))
+        assert all(isinstance(hit.link, str) for hit in APIS[name].hits(answer))
 
 
 @pytest.mark.parametrize(
@@ -189,12 +189,12 @@ def search(config: ProviderConfig, folder, *queries: Query) -> tuple[list[list[H
 @pytest.mark.parametrize("name", ANSWERS)
 def test_an_api_is_asked_once_for_the_same_and_no_key_is_kept(name, tmp_path):
     with serve(search=replies(name)) as site:
-        found, web = search(provider(site, name), tmp_path, DAY, DAY, Query("a bridge"))
-        assert [len(hits) for hits in found] == [2, 2, 2]
+        results, web = search(provider(site, name), tmp_path, DAY, DAY, Query("a bridge"))
+        assert [len(hits) for hits in results] == [2, 2, 2]
         asked = 1 if name == "searxng" else 2  # which has no cut-off: both queries are one
         assert (web.counts["asked"], web.counts["cached"]) == (asked, 3 - asked)
         again, web = search(provider(site, name), tmp_path, DAY)
-        assert again == found[:1]
+        assert again == results[:1]
         assert len(site.asked) == asked  # of robots.txt nothing is asked
         assert site.asked[0].query["q"] == "a bridge"
         if name == "brave":
@@ -208,21 +208,21 @@ def test_a_query_arrives_as_it_is(tmp_path):
     text = "5 % & 3+4 more = ä? #no; हिन्दी %2B"
     with serve(search=replies("searxng")) as site:
         search(provider(site, "searxng"), tmp_path, Query(text), Query('""'))
-        assert [one.query["q"] for one in site.asked] == [text]
+        assert [request.query["q"] for request in site.asked] == [text]
 
 
 def test_more_results_are_asked_for_page_by_page(tmp_path):
     with serve(search=replies("searxng")) as site:
-        found, _ = search(provider(site, "searxng", asked=25), tmp_path, DAY)
-        assert len(found[0]) == 6
-        assert [one.query["pageno"] for one in site.asked] == ["1", "2", "3"]
+        (hits,), _ = search(provider(site, "searxng", asked=25), tmp_path, DAY)
+        assert len(hits) == 6
+        assert [request.query["pageno"] for request in site.asked] == ["1", "2", "3"]
 
 
 def test_options_are_sent_and_are_part_of_what_is_kept(tmp_path):
     with serve(search=replies("google")) as site:
         search(provider(site, "google", options={"gl": "in"}), tmp_path, DAY)
         search(provider(site, "google", options={"gl": "de"}), tmp_path, DAY)
-        assert [one.query["gl"] for one in site.asked] == ["in", "de"]
+        assert [request.query["gl"] for request in site.asked] == ["in", "de"]
         with pytest.raises(UserError, match=r"provider\.options\.key: a key is taken from the environment alone"):
             search(provider(site, "google", options={"key": "x"}), tmp_path, DAY)
 
@@ -230,8 +230,8 @@ def test_options_are_sent_and_are_part_of_what_is_kept(tmp_path):
 def test_a_busy_api_is_waited_for(tmp_path):
     busy = Answer(status=429, headers={"Retry-After": "0"})
     with serve(search=replies("brave", busy, Answer(status=503))) as site:
-        found, web = search(provider(site, "brave", tries=3), tmp_path, DAY)
-        assert len(found[0]) == 2
+        (hits,), web = search(provider(site, "brave", tries=3), tmp_path, DAY)
+        assert len(hits) == 2
         assert web.failed == {}
 
 
@@ -239,21 +239,21 @@ def test_a_search_without_an_answer_is_counted_and_asked_for_again(tmp_path):
     nonsense = Answer(b"<html>", headers={"Content-Type": "text/html"})
     with serve(search=replies("serpapi", Answer(status=500), nonsense, Answer(b"[1]"))) as site:
         queries = [Query(text) for text in ("one", "two", "three", "four")]
-        found, web = search(provider(site, "serpapi"), tmp_path, *queries)
-        assert [len(hits) for hits in found] == [0, 0, 0, 2]
+        results, web = search(provider(site, "serpapi"), tmp_path, *queries)
+        assert [len(hits) for hits in results] == [0, 0, 0, 2]
         assert web.failed == {"HTTP 500": 1, "no JSON": 1, "no JSON object": 1}
-        found, web = search(provider(site, "serpapi"), tmp_path, *queries)
-        assert [len(hits) for hits in found] == [2] * 4
+        results, web = search(provider(site, "serpapi"), tmp_path, *queries)
+        assert [len(hits) for hits in results] == [2] * 4
         assert (web.counts["asked"], web.counts["cached"]) == (3, 1)
 
 
 def test_a_metasearch_whose_engines_gave_no_answer_is_asked_again(tmp_path):
     empty = {"results": [], "unresponsive_engines": [["google", "CAPTCHA"], ["bing", "timeout"]]}
     with serve(search=replies("searxng", Answer(json.dumps(empty).encode()))) as site:
-        found, web = search(provider(site, "searxng"), tmp_path, DAY)
-        assert (found, web.failed) == ([[]], {"no result, and some of its engines gave no answer": 1})
-        found, web = search(provider(site, "searxng"), tmp_path, DAY)
-        assert (len(found[0]), web.counts["asked"]) == (2, 1)
+        results, web = search(provider(site, "searxng"), tmp_path, DAY)
+        assert (results, web.failed) == ([[]], {"no result, and some of its engines gave no answer": 1})
+        (hits,), web = search(provider(site, "searxng"), tmp_path, DAY)
+        assert (len(hits), web.counts["asked"]) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_a_search_is_in_the_claims_language_and_its_country(name, language, expe
     with serve(search=replies(name)) as site:
         search(provider(site, name), tmp_path, Query("a bridge", language=language))
         search(provider(site, name, language="none"), tmp_path, Query("a bridge", language=language))
-        sent = [{key: value for key, value in one.query.items() if key in keys} for one in site.asked]
+        sent = [{key: value for key, value in request.query.items() if key in keys} for request in site.asked]
         assert sent == [expected, {}] if expected else [{}]
 
 
@@ -290,12 +290,12 @@ def test_a_key_that_a_server_echoes_is_in_no_file(tmp_path, monkeypatch):
 
     def echo(request: Request) -> Answer:
         link = "https://news.example/?api_key=s%2Fsecret+key"
-        one = {"title": "for s/secret key", "link": link, "snippet": "s%2Fsecret%20key"}
-        return Answer(json.dumps({"organic_results": [one]}).encode())
+        result = {"title": "for s/secret key", "link": link, "snippet": "s%2Fsecret%20key"}
+        return Answer(json.dumps({"organic_results": [result]}).encode())
 
     with serve(search=echo) as site:
-        found, _ = search(provider(site, "serpapi"), tmp_path, DAY)
-    assert found[0][0].link == "https://news.example/?api_key=SERPAPI_API_KEY"
+        ((hit,),), _ = search(provider(site, "serpapi"), tmp_path, DAY)
+    assert hit.link == "https://news.example/?api_key=SERPAPI_API_KEY"
     assert b"secret" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
@@ -367,6 +367,6 @@ def test_equal_queries_at_once_are_asked_once(tmp_path):
             return await asyncio.gather(*(web.hits(DAY) for _ in range(5)))
 
     with serve(search=replies("searxng")) as site:
-        found = asyncio.run(ask(provider(site, "searxng", concurrent=4)))
-        assert [len(hits) for hits in found] == [2] * 5
+        results = asyncio.run(ask(provider(site, "searxng", concurrent=4)))
+        assert [len(hits) for hits in results] == [2] * 5
         assert len(site.asked) == 1

@@ -120,5 +120,5 @@ def test_without_dateparser_a_date_in_words_is_an_error_that_says_what_to_instal
 
 @given(st.text(max_size=40), st.sampled_from(["it", "en", "sr", "xx", ""]))
 def test_any_text_is_read_or_none(text, language):
-    for found in (read_date(text, language), leading_date(text, language), link_date(text)):
-        assert found is None or found.first <= found.last
+    for days in (read_date(text, language), leading_date(text, language), link_date(text)):
+        assert days is None or days.first <= days.last

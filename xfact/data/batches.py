@@ -27,11 +27,11 @@ class Batch:
     def pin_memory(self) -> "Batch":
         """In memory that a GPU reads while it computes; called by the DataLoader."""
         tensors = {name: getattr(self, name).pin_memory() for name in ("index", "labels", "restore")}
-        return replace(self, **tensors, tokens={name: part.pin_memory() for name, part in self.tokens.items()})
+        return replace(self, **tensors, tokens={name: ids.pin_memory() for name, ids in self.tokens.items()})
 
 
 class Claims(Dataset[Batch]):
-    """A split's claims; `dataset[part]` is the batch of the part's rows."""
+    """A split's claims, their `labels` [claims]; `dataset[part]` is the batch of the part's rows."""
 
     def __init__(
         self,
@@ -80,12 +80,12 @@ class Claims(Dataset[Batch]):
 def flat(sequences: list[tuple[np.ndarray, int]]) -> dict[str, Tensor]:
     """input_ids, token_type_ids and position_ids [T] of sequences one after another."""
     nothing = [np.empty(0, np.int64)]
-    arrays = {
+    ids_of = {
         "input_ids": [ids for ids, _ in sequences],
         "token_type_ids": [np.arange(len(ids)) >= second for ids, second in sequences],
         "position_ids": [np.arange(len(ids)) for ids, _ in sequences],
     }
-    return {name: torch.from_numpy(np.concatenate(parts or nothing).astype(np.int64)) for name, parts in arrays.items()}
+    return {name: torch.from_numpy(np.concatenate(ids or nothing).astype(np.int64)) for name, ids in ids_of.items()}
 
 
 class Shuffled(Sampler[tuple[np.ndarray, int]]):
@@ -93,8 +93,8 @@ class Shuffled(Sampler[tuple[np.ndarray, int]]):
 
     `batch_size` claims are one optimiser step, over all ranks; with `accumulate` they come in that many parts, each of
     which knows how many claims the step has, so that the gradient depends neither on the parts nor on the ranks.
-    Ranks share a part by its claims' `work` (tokens); one may get nothing of a small step. A resumed epoch starts at
-    `position`.
+    Ranks share a part by its claims' `work` (tokens, [rows]); one may get nothing of a small step. A resumed epoch
+    starts at `position`.
     """
 
     def __init__(
@@ -126,9 +126,9 @@ class Shuffled(Sampler[tuple[np.ndarray, int]]):
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, int]]:
         position, self.position = self.position, 0
-        yield from islice(self.parts(), position, None)
+        yield from islice(self.batches(), position, None)
 
-    def parts(self) -> Iterator[tuple[np.ndarray, int]]:
+    def batches(self) -> Iterator[tuple[np.ndarray, int]]:
         """The rank's rows of each batch of an epoch, and of how many claims its optimiser step is."""
         order = np.random.default_rng((self.seed, self.epoch)).permutation(self.rows)
         for start in range(0, self.rows, self.batch_size):
@@ -143,7 +143,7 @@ def parts_of(claims: int, accumulate: int, ranks: int) -> int:
 
 
 def shares(work: np.ndarray, ranks: int) -> np.ndarray:
-    """Which rank does each piece of work, all in about the same time: the longest first, to whom has least so far."""
+    """Rank of each piece of work, [pieces], all in about the same time: the longest first, to whom has least so far."""
     given, rank_of = [0] * ranks, np.zeros(len(work), np.int64)
     for place in np.argsort(-work, kind="stable") if ranks > 1 else ():
         rank = given.index(min(given))

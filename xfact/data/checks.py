@@ -25,20 +25,20 @@ class Finding:
     own: bool = False  # of a rating: it is the row's own label
 
 
-Found = list[list[Finding]]  # of each row
+Findings = list[list[Finding]]  # of each row
 
 
-def fact_check_evidence(claims: Sequence[Claim]) -> Found:
+def fact_check_evidence(claims: Sequence[Claim]) -> Findings:
     """A snippet from a fact-check: its link leads to a site of the list (xfact/data/fact_checkers.txt; the domain or
     one below it) or to the row's own site, or its text is nearly equal to the claim or to another claim of the file:
     the cosine of their sets of character 4-grams is 0.8 or more."""
-    found: Found = [[] for _ in claims]
+    findings: Findings = [[] for _ in claims]
     snippets: list[tuple[int, int]] = []  # row and place of those whose link says nothing
     for row, claim in enumerate(claims):
         for place, (snippet, link) in enumerate(zip(claim.evidence, claim.links, strict=True), start=1):
             site = fact_checkers.fact_checker(link, claim.site)
             if site:
-                found[row].append(Finding(place, f"link to {site}"))
+                findings[row].append(Finding(place, f"link to {site}"))
             elif snippet.strip():
                 snippets.append((row, place))
     texts = [normalised(claims[row].evidence[place - 1], claims[row].language) for row, place in snippets]
@@ -50,43 +50,43 @@ def fact_check_evidence(claims: Sequence[Claim]) -> Found:
     for text, (cosine, own, other) in best.items():
         row, place = snippets[text]
         whose = "the claim" if own else f"the claim of {claims[-other].id}"
-        found[row].append(Finding(place, f"nearly {whose} (cosine {cosine:.2f})"))
-    return [sorted(findings, key=lambda finding: finding.place) for findings in found]
+        findings[row].append(Finding(place, f"nearly {whose} (cosine {cosine:.2f})"))
+    return [sorted(of_row, key=lambda finding: finding.place) for of_row in findings]
 
 
-def future_evidence(claims: Sequence[Claim]) -> Found:
+def future_evidence(claims: Sequence[Claim]) -> Findings:
     """A snippet later than the claim: its date (in the link's path, else before its text as search engines set it) lies
     after the claim's date, or after the review's where the claim's cannot be read. A date whose day and month are in
     doubt, or without a day, counts as later only if it is so in every reading."""
-    found: Found = [[] for _ in claims]
+    findings: Findings = [[] for _ in claims]
     for row, claim in enumerate(claims):
         limit = cut_off(claim)
         for place, date in dates(claim).items() if limit else ():
             if limit and date.after(limit):
-                found[row].append(Finding(place, f"{date.first} after {limit.last}"))
-    return found
+                findings[row].append(Finding(place, f"{date.first} after {limit.last}"))
+    return findings
 
 
-def rating_in_claim(claims: Sequence[Claim]) -> Found:
+def rating_in_claim(claims: Sequence[Claim]) -> Findings:
     """A claim with a rating in it: a word or phrase by which the sites of its language rate (xfact/data/label_maps), as
     whole words, whatever the row's label: leaving out only true hits would make the others a hint."""
     return [_ratings(claim, CLAIM, claim.claim) for claim in claims]
 
 
-def fact_check_headline(claims: Sequence[Claim]) -> Found:
+def fact_check_headline(claims: Sequence[Claim]) -> Findings:
     """A claim that is a fact-check's headline: it begins with a marker of its language or of any
     (xfact/data/headline_markers.tsv), as in `Faktencheck: ...`, and may tell the verdict."""
-    found = [headlines.headline_marker(claim.claim, claim.language) for claim in claims]
-    return [[Finding(CLAIM, marker)] if marker else [] for marker in found]
+    markers = [headlines.headline_marker(claim.claim, claim.language) for claim in claims]
+    return [[Finding(CLAIM, marker)] if marker else [] for marker in markers]
 
 
-def rating_in_snippet(claims: Sequence[Claim]) -> Found:
+def rating_in_snippet(claims: Sequence[Claim]) -> Findings:
     """A snippet with a rating in it, as in rating_in_claim, in the language of the row."""
-    found = []
+    findings = []
     for claim in claims:
         places = enumerate(claim.evidence, start=1)
-        found.append([finding for place, snippet in places for finding in _ratings(claim, place, snippet)])
-    return found
+        findings.append([finding for place, snippet in places for finding in _ratings(claim, place, snippet)])
+    return findings
 
 
 def _ratings(claim: Claim, place: int, text: str) -> list[Finding]:
@@ -94,7 +94,7 @@ def _ratings(claim: Claim, place: int, text: str) -> list[Finding]:
     return [Finding(place, word, claim.label in ratings.labels_of(word, claim.language.strip())) for word in words]
 
 
-CHECKS: dict[Check, Callable[[Sequence[Claim]], Found]] = {
+CHECKS: dict[Check, Callable[[Sequence[Claim]], Findings]] = {
     "fact_check_evidence": fact_check_evidence,
     "future_evidence": future_evidence,
     "rating_in_claim": rating_in_claim,
@@ -110,9 +110,6 @@ def cut_off(claim: Claim) -> Days | None:
 
 def dates(claim: Claim) -> dict[int, Days]:
     """The date of each snippet that has one, by place."""
-    found = {}
-    for place, (snippet, link) in enumerate(zip(claim.evidence, claim.links, strict=True), start=1):
-        date = link_date(link) or leading_date(snippet, claim.language)
-        if date:
-            found[place] = date
-    return found
+    places = enumerate(zip(claim.evidence, claim.links, strict=True), start=1)
+    read = {place: link_date(link) or leading_date(snippet, claim.language) for place, (snippet, link) in places}
+    return {place: date for place, date in read.items() if date}

@@ -119,8 +119,8 @@ class Corpus:
         if not filters:
             return None
         claims = self.passing(rows, Counter(), role)
-        while part := list(islice(claims, LOOK)):  # the first rows tell, as a rule: checks of all take seconds
-            if list(self.checked(part, Counter(), Counter())):
+        while chunk := list(islice(claims, LOOK)):  # the first rows tell, as a rule: checks of all take seconds
+            if list(self.checked(chunk, Counter(), Counter())):
                 return None
         return f"{' and '.join(f'data.{key}' for key in filters)} leave no row of {file}"
 

@@ -46,18 +46,18 @@ def groups(splits: Mapping[str, Iterable[Claim]]) -> list[Group]:
     return [Group(tuple(members)) for members in rows.values() if len(members) > 1]
 
 
-def repeats(found: Iterable[Group], split: str) -> Count:
+def repeats(groups: Iterable[Group], split: str) -> Count:
     """Rows of a split beyond the first of their claim, and the claims that have such rows."""
-    sizes = [size for group in found if (size := group.rows(split)) > 1]
+    sizes = [size for group in groups if (size := group.rows(split)) > 1]
     return Count(sum(sizes) - len(sizes), len(sizes))
 
 
-def standing(found: Iterable[Group], split: str, other: str) -> Count:
+def standing(groups: Iterable[Group], split: str, other: str) -> Count:
     """Rows of a split whose claim stands in the other split too, and their distinct claims."""
-    sizes = [size for group in found if (size := group.rows(split)) and group.rows(other)]
+    sizes = [size for group in groups if (size := group.rows(split)) and group.rows(other)]
     return Count(sum(sizes), len(sizes))
 
 
-def conflicts(found: Iterable[Group], split: str | None = None) -> list[Group]:
+def conflicts(groups: Iterable[Group], split: str | None = None) -> list[Group]:
     """Groups whose rows, or whose rows in one split, have more than one label."""
-    return [group for group in found if group.conflicting(split)]
+    return [group for group in groups if group.conflicting(split)]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from xfact.config import Check
-from xfact.data.checks import CHECKS, CLAIM, Found
+from xfact.data.checks import CHECKS, CLAIM, Findings
 from xfact.data.fact_checkers import LIST
 from xfact.data.headlines import MARKERS
 from xfact.data.ratings import LABEL_MAPS, OWN_WORDS
@@ -18,7 +18,7 @@ def without_rows(claims: Sequence[Claim], names: Iterable[Check], dropped: Count
     reasons = {name: CHECKS[name](claims) for name in names}
     kept = []
     for row, claim in enumerate(claims):
-        reason = next((name for name, found in reasons.items() if found[row]), None)
+        reason = next((name for name, findings in reasons.items() if findings[row]), None)
         if reason is None:
             kept.append(claim)
         else:
@@ -32,11 +32,11 @@ def without_snippets(claims: Sequence[Claim], names: Iterable[Check], emptied: C
     return [emptied_row(claim, row, reasons, emptied) for row, claim in enumerate(claims)]
 
 
-def emptied_row(claim: Claim, row: int, reasons: dict[Check, Found], emptied: Counter[str]) -> Claim:
+def emptied_row(claim: Claim, row: int, reasons: dict[Check, Findings], emptied: Counter[str]) -> Claim:
     """The row without the snippets that the checks flag, each counted under the first that does."""
     evidence, links = list(claim.evidence), list(claim.links)
-    for name, found in reasons.items():
-        for place in {finding.place for finding in found[row]} - {CLAIM}:
+    for name, findings in reasons.items():
+        for place in {finding.place for finding in findings[row]} - {CLAIM}:
             if evidence[place - 1].strip() or links[place - 1].strip():
                 evidence[place - 1] = links[place - 1] = ""
                 emptied[f"by data.exclude: {name}"] += 1

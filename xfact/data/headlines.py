@@ -23,12 +23,12 @@ def headline_marker(claim: str, language: str) -> str | None:
     before = in_words(head[1], language) if head else ""
     for marker, words in markers(language) if before or word else ():
         if marker.startswith(OTHERS):
-            found = before.endswith(f" {words}")
+            begins = before.endswith(f" {words}")
         elif marker.endswith(","):
-            found = word is not None and in_words(word[1], language) == words
+            begins = word is not None and in_words(word[1], language) == words
         else:
-            found = before == words
-        if found:
+            begins = before == words
+        if begins:
             return marker
     return None
 

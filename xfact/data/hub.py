@@ -85,14 +85,14 @@ def shards(folder: Path, subset: str) -> list[Path]:
     place = folder / CONFIGURATION
     place = place if place.is_dir() else folder
     pattern = re.compile(rf"{subset}(-\d{{5}}-of-\d{{5}})?\.csv")
-    found = sorted(path for path in place.glob(f"{subset}*.csv") if pattern.fullmatch(path.name))
-    names, total = [path.name for path in found], len(found)
+    paths = sorted(path for path in place.glob(f"{subset}*.csv") if pattern.fullmatch(path.name))
+    names, total = [path.name for path in paths], len(paths)
     if names not in ([], [f"{subset}.csv"], [f"{subset}-{part:05d}-of-{total:05d}.csv" for part in range(total)]):
         raise DataError(
             f"{place}: {', '.join(names)}: neither one {subset}.csv nor one whole set of {subset}-00000-of-N.csv; "
             "leave one of them, complete"
         )
-    return found
+    return paths
 
 
 def rows(folder: Path | None, file: str) -> Iterator[tuple[Path, int, list[str]]]:
@@ -150,13 +150,13 @@ def load(address: str, **options: Any) -> Any:
 
 def checked(path: Path, dataset: Any) -> Iterator[tuple[Path, int, list[str]]]:
     """The numbered rows under a checked header, the parser's errors with file and row."""
-    found = fields_of(dataset)
+    rows = fields_of(dataset)
     try:
-        header = next(found, [])
+        header = next(rows, [])
         if not header:
             raise DataError(f"{path}: no header in the first line; expected 17 comma-separated columns")
         check_header(path, "\t".join(header))
-        for number, fields in enumerate(found, start=1):
+        for number, fields in enumerate(rows, start=1):
             yield path, number, fields
     except ValueError as error:
         raise DataError(parse_failure(path, error)) from None

@@ -35,8 +35,8 @@ def rating_words(text: str, language: str) -> list[str]:
     language = language.strip()
     pattern = patterns().get(language)
     # English ratings stand in Turkish texts, too: IRONY has no dotless i.
-    found = pattern and (pattern.findall(in_words(text, language)) or pattern.findall(in_words(text)))
-    return list(dict.fromkeys(found or ()))
+    words = pattern and (pattern.findall(in_words(text, language)) or pattern.findall(in_words(text)))
+    return list(dict.fromkeys(words or ()))
 
 
 def labels_of(rating: str, language: str) -> set[str]:
@@ -47,11 +47,11 @@ def labels_of(rating: str, language: str) -> set[str]:
 @cache
 def patterns() -> dict[str, re.Pattern[str]]:
     """Language -> its ratings as whole words, the longest first."""
-    found = {}
+    pattern_of = {}
     for language in sorted(set(LANGUAGE_OF.values())):
         longest = sorted(ratings(language), key=lambda words: (-len(words), words))
-        found[language] = re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, longest))})(?!\S)")
-    return found
+        pattern_of[language] = re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, longest))})(?!\S)")
+    return pattern_of
 
 
 @cache

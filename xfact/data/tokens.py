@@ -27,7 +27,7 @@ HUB_TIMEOUT = 10.0  # seconds
 
 
 class TokenArrays:
-    """Token ids of `per_claim` sequences for each claim, memory-mapped; no padding is stored."""
+    """Token ids of `per_claim` sequences for each claim, memory-mapped unpadded; `lengths` is [claims, per_claim]."""
 
     def __init__(self, path: Path) -> None:
         with pa.memory_map(str(path)) as source:
@@ -61,7 +61,7 @@ class Tokeniser:
         self.backend = for_text(self.tokenizer, name)
         self.backend.no_padding()
         self.backend.no_truncation()  # the library keeps what it cuts: of a pair the product of both texts' pieces
-        self.one, self.two = Template(self.backend.encode("a")), Template(self.backend.encode("a", "a"))
+        self.single, self.pair = Template(self.backend.encode("a")), Template(self.backend.encode("a", "a"))
         self._warn_if_it_strips_vowel_signs()
 
     def _warn_if_it_strips_vowel_signs(self) -> None:
@@ -85,14 +85,14 @@ class Tokeniser:
             for sequences in chunks:
                 texts = dict.fromkeys(text for sequence in sequences for text in sequence if text is not None)
                 place = {text: number for number, text in enumerate(texts)}
-                found = tokenizer.submit(self.backend.encode_batch_fast, list(texts), add_special_tokens=False)
-                waiting.append((sequences, place, found))
+                encodings = tokenizer.submit(self.backend.encode_batch_fast, list(texts), add_special_tokens=False)
+                waiting.append((sequences, place, encodings))
                 if len(waiting) == 2:
                     yield self._arrays(*waiting.pop(0))
-            yield from (self._arrays(*one) for one in waiting)
+            yield from (self._arrays(*chunk) for chunk in waiting)
 
-    def _arrays(self, sequences: list[Sequence], place: dict[str, int], found: Future[list[Any]]) -> pa.RecordBatch:
-        ids = [encoding.ids for encoding in found.result()]
+    def _arrays(self, sequences: list[Sequence], place: dict[str, int], encodings: Future[list[Any]]) -> pa.RecordBatch:
+        ids = [encoding.ids for encoding in encodings.result()]
         rows = [self._row(ids[place[text]], None if pair is None else ids[place[pair]]) for text, pair in sequences]
         lengths = np.fromiter((len(row) for row, _ in rows), np.int32, len(rows))
         values = np.fromiter(chain.from_iterable(row for row, _ in rows), np.int32, lengths.sum())
@@ -104,11 +104,11 @@ class Tokeniser:
     def _row(self, text: list[int], pair: list[int] | None) -> tuple[list[int], int]:
         """A sequence with its special tokens, cut to max_length, and where its second segment starts."""
         if pair is None:
-            row = self.one.filled(text[: self.max_length - self.one.special], [])
+            row = self.single.filled(text[: self.max_length - self.single.special], [])
             return row, len(row)
-        first, other = longest_first(len(text), len(pair), self.max_length - self.two.special)
-        row = self.two.filled(text[:first], pair[:other])
-        return row, len(row) if self.two.second is None else first + self.two.second
+        first, other = longest_first(len(text), len(pair), self.max_length - self.pair.special)
+        row = self.pair.filled(text[:first], pair[:other])
+        return row, len(row) if self.pair.second is None else first + self.pair.second
 
 
 class Template:

@@ -28,8 +28,8 @@ def raw_lines(path: Path, longest: int = LONGEST_LINE) -> Generator[tuple[int, b
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Number (from 1) and text of each line. Only a line feed ends a line: a lone CR, NUL, U+0085 or U+2028 stays."""
-    with closing(raw_lines(path)) as found:
-        for number, raw in found:
+    with closing(raw_lines(path)) as numbered:
+        for number, raw in numbered:
             try:
                 text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
@@ -65,7 +65,7 @@ UNESCAPES = {escape: character for character, escape in ESCAPES.items()}
 
 def unescaped(field: str) -> str:
     """A field of a file whose header says that tabs and line ends are escaped."""
-    return re.sub(r"\\[\\tnr]", lambda found: UNESCAPES[found[0]], field)
+    return re.sub(r"\\[\\tnr]", lambda escape: UNESCAPES[escape[0]], field)
 
 
 def tsv_text(claims: Iterable[Claim]) -> str:
@@ -114,9 +114,9 @@ def check_header(path: Path, header: str) -> None:
         raise DataError(
             f"{path}:1: the header has {len(names)} columns where {len(COLUMNS)} are expected ({', '.join(COLUMNS)})"
         )
-    for position, (found, expected) in enumerate(zip(names, COLUMNS, strict=True), start=1):
-        if found.casefold() != expected.casefold():
-            raise DataError(f"{path}:1: column {position} is {found!r} where {expected!r} is expected")
+    for position, (name, expected) in enumerate(zip(names, COLUMNS, strict=True), start=1):
+        if name.casefold() != expected.casefold():
+            raise DataError(f"{path}:1: column {position} is {name!r} where {expected!r} is expected")
 
 
 def rows_of(path: Path, dropped: Counter[str], bad_rows: BadRows) -> list[Claim]:

@@ -63,11 +63,11 @@ def place_of(data: str | None, subset: Subset) -> Path:
     if not path.is_dir():
         return path
     name = "enriched" if subset == "pairs" else subset
-    found = [path / f"{name}{suffix}" for suffix in TABLES if (path / f"{name}{suffix}").is_file()]
-    if len(found) != 1:
-        names = ", ".join(file.name for file in found) or "none"
+    files = [file for suffix in TABLES if (file := path / f"{name}{suffix}").is_file()]
+    if len(files) != 1:
+        names = ", ".join(file.name for file in files) or "none"
         raise UserError(f"lm.data={data}: one file {name}{', '.join(TABLES)} is expected here, found: {names}")
-    return found[0]
+    return files[0]
 
 
 def read_statements(path: Path) -> list[Statement]:
@@ -76,16 +76,16 @@ def read_statements(path: Path) -> list[Statement]:
     lacking = [name for name in NEEDED if name not in rows[0]]
     if lacking:
         raise DataError(f"{path}: no column {', '.join(lacking)}; VeryfIT's are {', '.join(FIELDS)}")
-    found, wrong = [], []
+    statements, wrong = [], []
     for number, row in enumerate(rows, start=1):
         try:
-            found.append(statement_of(row, number))
+            statements.append(statement_of(row, number))
         except ValueError as error:
             wrong.append(f"row {number}: {error}")
     if wrong:
         more = f"; and {len(wrong) - SHOWN:,} more wrong rows" if len(wrong) > SHOWN else ""
         raise DataError(f"{path}: {'; '.join(wrong[:SHOWN])}{more}")
-    return found
+    return statements
 
 
 def statement_of(row: dict[str, Any], number: int) -> Statement:

@@ -99,10 +99,10 @@ def digest_of(files: Iterable[tuple[str, Path]], between: str = "\0") -> str:
 
 def files_below(folder: Path, left_out: Counter[str]) -> list[Path]:
     """The files of a folder and those below it, in the order of names; symbolic links are left out, and counted."""
-    found = sorted(folder.rglob("*"))
-    if links := sum(path.is_symlink() for path in found):
+    paths = sorted(folder.rglob("*"))
+    if links := sum(path.is_symlink() for path in paths):
         left_out["symbolic links"] += links
-    return [path for path in found if path.is_file() and not path.is_symlink()]
+    return [path for path in paths if path.is_file() and not path.is_symlink()]
 
 
 def readable(path: Path) -> str:

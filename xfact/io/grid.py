@@ -68,7 +68,8 @@ def rich_table(table: Table, columns: int | None = None) -> Group:
     header = [printable(name) for name in table.header]
     columns = columns or screen()
     least = [least_width(header, texts, place, place < table.texts) for place in range(len(header))]
-    return Group(*(drawn(table, header, texts, least, part, columns) for part in parts_of(table.texts, least, columns)))
+    blocks = blocks_of(table.texts, least, columns)
+    return Group(*(drawn(table, header, texts, least, block, columns) for block in blocks))
 
 
 def print_tables(tables: Iterable[Table]) -> None:
@@ -97,18 +98,18 @@ def least_width(header: list[str], texts: list[list[str]], place: int, words: bo
     return min(max((cell_len(word) for cell in [header[place], *cells] for word in cell.split()), default=0), WORDS)
 
 
-def parts_of(names: int, least: list[int], columns: int) -> list[list[int]]:
-    """Which columns stand side by side: the `names` first, in each part, and as many numbers as are whole."""
+def blocks_of(names: int, least: list[int], columns: int) -> list[list[int]]:
+    """Which columns stand side by side: the `names` first, in each block, and as many numbers as are whole."""
     room = columns - sum(width + GAP for width in least[:names])
-    parts: list[list[int]] = [[]]
+    blocks: list[list[int]] = [[]]
     left = room
     for place in range(names, len(least)):
-        if parts[-1] and least[place] + GAP > left:
-            parts.append([])
+        if blocks[-1] and least[place] + GAP > left:
+            blocks.append([])
             left = room
-        parts[-1].append(place)
+        blocks[-1].append(place)
         left -= least[place] + GAP
-    return [[*range(names), *part] for part in parts]
+    return [[*range(names), *block] for block in blocks]
 
 
 def drawn(

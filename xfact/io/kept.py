@@ -27,8 +27,8 @@ class KeptAnswers:
 
     def get(self, request: str) -> Any:
         """A kept answer, or None."""
-        found = self.file.execute("SELECT answer FROM answers WHERE request = ?", (request,)).fetchone()
-        return None if found is None else json.loads(found[0])
+        row = self.file.execute("SELECT answer FROM answers WHERE request = ?", (request,)).fetchone()
+        return None if row is None else json.loads(row[0])
 
     def forget(self, request: str) -> None:
         """Take an answer out."""

@@ -96,13 +96,13 @@ class Google(Api):
     words = 32
 
     def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
-        found = {"q": query.text, "num": str(self.per_page), "start": str(1 + page * self.per_page)}
+        parameters = {"q": query.text, "num": str(self.per_page), "start": str(1 + page * self.per_page)}
         if query.last_day:
-            found["sort"] = f"date:r:{FIRST_DAY:%Y%m%d}:{query.last_day:%Y%m%d}"
-        return found | {"key": keys["GOOGLE_API_KEY"], "cx": keys["GOOGLE_CSE_ID"]}
+            parameters["sort"] = f"date:r:{FIRST_DAY:%Y%m%d}:{query.last_day:%Y%m%d}"
+        return parameters | {"key": keys["GOOGLE_API_KEY"], "cx": keys["GOOGLE_CSE_ID"]}
 
     def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
-        return [hit(one, "link", "snippet", google_date(one)) for one in objects(answer.get("items"))]
+        return [hit(item, "link", "snippet", google_date(item)) for item in objects(answer.get("items"))]
 
 
 class Brave(Api):
@@ -113,22 +113,24 @@ class Brave(Api):
     words, characters = 50, 400
 
     def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
-        found = {"q": query.text, "count": str(self.per_page), "offset": str(page), "result_filter": "web"}
+        parameters = {"q": query.text, "count": str(self.per_page), "offset": str(page), "result_filter": "web"}
         if query.last_day:
-            found["freshness"] = f"{FIRST_DAY}to{query.last_day}"
-        return found | {"text_decorations": "false"}
+            parameters["freshness"] = f"{FIRST_DAY}to{query.last_day}"
+        return parameters | {"text_decorations": "false"}
 
     def locale(self, language: str) -> dict[str, str]:
         country = COUNTRY.get(language, "")
-        found = {"country": country if country in BRAVE_COUNTRIES else "ALL"}  # without it: the United States
-        return found | ({"search_lang": {"no": "nb"}.get(language, language)} if language in BRAVE_LANGUAGES else {})
+        parameters = {"country": country if country in BRAVE_COUNTRIES else "ALL"}  # without it: the United States
+        if language in BRAVE_LANGUAGES:
+            parameters["search_lang"] = "nb" if language == "no" else language
+        return parameters
 
     def headers(self, keys: Mapping[str, str]) -> dict[str, str]:
         return {"X-Subscription-Token": keys["BRAVE_API_KEY"]}
 
     def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
-        found = objects(mapping(answer.get("web")).get("results"))
-        return [hit(one, "url", "description", one.get("page_age")) for one in found]
+        results = objects(mapping(answer.get("web")).get("results"))
+        return [hit(result, "url", "description", result.get("page_age")) for result in results]
 
 
 class SerpApi(Api):
@@ -139,16 +141,17 @@ class SerpApi(Api):
     nothing = "hasn't returned any results"
 
     def parameters(self, query: Query, page: int, keys: Mapping[str, str]) -> dict[str, str]:
-        found = {"engine": "google", "q": query.text, "start": str(page * self.per_page)}
+        parameters = {"engine": "google", "q": query.text, "start": str(page * self.per_page)}
         if day := query.last_day:
-            found["tbs"] = f"cdr:1,cd_min:{american(FIRST_DAY)},cd_max:{american(day)}"
-        return found | {"api_key": keys["SERPAPI_API_KEY"]}
+            parameters["tbs"] = f"cdr:1,cd_min:{american(FIRST_DAY)},cd_max:{american(day)}"
+        return parameters | {"api_key": keys["SERPAPI_API_KEY"]}
 
     def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
         error = str(answer.get("error") or "")
         if error and self.nothing not in error:
             raise ApiError(error)
-        return [hit(one, "link", "snippet", one.get("date")) for one in objects(answer.get("organic_results"))]
+        results = objects(answer.get("organic_results"))
+        return [hit(result, "link", "snippet", result.get("date")) for result in results]
 
 
 class Searxng(Api):
@@ -163,27 +166,28 @@ class Searxng(Api):
     def hits(self, answer: Mapping[str, Any]) -> list[Hit]:
         if answer.get("unresponsive_engines") and not answer.get("results"):
             raise ApiError("no result, and some of its engines gave no answer")
-        return [hit(one, "url", "content", one.get("publishedDate")) for one in objects(answer.get("results"))]
+        results = objects(answer.get("results"))
+        return [hit(result, "url", "content", result.get("publishedDate")) for result in results]
 
 
-def objects(found: Any) -> list[dict[str, Any]]:
+def objects(values: Any) -> list[dict[str, Any]]:
     """The objects of a list that an API gave; ApiError if it is no list."""
-    if found is None:
+    if values is None:
         return []
-    if not isinstance(found, list):
+    if not isinstance(values, list):
         raise ApiError("the results are no list")
-    return [one for one in found if isinstance(one, dict)]
+    return [value for value in values if isinstance(value, dict)]
 
 
-def mapping(found: Any) -> dict[str, Any]:
+def mapping(value: Any) -> dict[str, Any]:
     """An object that an API gave; an empty one for what is none."""
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
-def hit(one: Mapping[str, Any], link: str, snippet: str, day: Any) -> Hit:
+def hit(result: Mapping[str, Any], link: str, snippet: str, day: Any) -> Hit:
     """A result with its texts without markup."""
     when = day_of(day) if isinstance(day, str) else None
-    texts = (plain_text(one.get("title")), str(one.get(link) or ""), plain_text(one.get(snippet)))
+    texts = (plain_text(result.get("title")), str(result.get(link) or ""), plain_text(result.get(snippet)))
     title, address, words = map(writable, texts)
     return Hit(title, address, words, date=when.isoformat() if when else "")
 
@@ -193,13 +197,13 @@ def plain_text(text: Any) -> str:
     return " ".join(html.unescape(without_tags(str(text or ""), "")).split())
 
 
-def google_date(one: Mapping[str, Any]) -> str | None:
+def google_date(item: Mapping[str, Any]) -> str | None:
     """A result's day: what its page says in a meta tag, or what Google writes before the snippet."""
-    for tags in objects(mapping(one.get("pagemap")).get("metatags"))[:1]:
+    for tags in objects(mapping(item.get("pagemap")).get("metatags"))[:1]:
         for name in PUBLISHED:
-            if isinstance(found := tags.get(name), str) and day_of(found):
-                return found
-    leading = LEADING_DATE.match(str(one.get("snippet") or ""))
+            if isinstance(day := tags.get(name), str) and day_of(day):
+                return day
+    leading = LEADING_DATE.match(str(item.get("snippet") or ""))
     return leading.group(1) if leading else None
 
 

@@ -51,14 +51,14 @@ def match(config: MatchJob) -> None:
         warn(f"{empty:,} of {len(claims):,} claims are empty and have no match")
     allowed = Allowed(claims, [check for _, check in checks], config.match)
     rankers = rankers_of(config, claims, [check for _, check in checks])
-    found = []
+    by_claim = []
     for number, claim in enumerate(claims):
         best = nearest({name: scores(number) for name, scores in rankers.items()}, allowed.of(number), config.match.k)
-        found.append(matches(claim, best, checks))
+        by_claim.append(matches(claim, best, checks))
     columns = [name for name in COLUMNS if name != "ranks" or len(rankers) > 1]
-    table = pd.DataFrame([row for rows in found for row in rows], columns=columns)
+    table = pd.DataFrame([row for rows in by_claim for row in rows], columns=columns)
     write_table(table, output)
-    show(found)
+    show(by_claim)
     if output != "-":
         say(f"matches: {output}")
 
@@ -96,7 +96,7 @@ class Allowed:
             warn(f"match.before: {checks:,} of {len(self.ids):,} fact-checks have no readable date and stay in")
 
     def of(self, number: int) -> np.ndarray:
-        """[fact-checks] of a claim; none for an empty one."""
+        """Whether each may match this claim, [fact-checks]; none for an empty claim."""
         if not self.claims[number].claim.strip():
             return np.zeros(len(self.ids), bool)
         allowed = np.ones(len(self.ids), bool) if self.options.itself else self.ids != self.claims[number].id
@@ -115,7 +115,7 @@ class Near:
 
 
 def nearest(scores: dict[str, np.ndarray], allowed: np.ndarray, k: int) -> list[Near]:
-    """The k nearest, the best first; a tie goes to the earlier row.
+    """The k nearest, the best first, by the scores of each ranker, [fact-checks]; a tie goes to the earlier row.
 
     Of several rankers the score is reciprocal rank fusion: the sum of 1 / (60 + rank).
     """
@@ -131,7 +131,7 @@ def nearest(scores: dict[str, np.ndarray], allowed: np.ndarray, k: int) -> list[
 
 
 def ranking(scores: np.ndarray, allowed: np.ndarray, depth: int) -> np.ndarray:
-    """The first rows by score, of those that are allowed and have one."""
+    """Rows by score, [at most depth], of those that are allowed and have one; `scores`, `allowed`: [fact-checks]."""
     rows = np.flatnonzero(allowed & (scores > 0))
     return rows[np.argsort(-scores[rows], kind="stable")[:depth]]
 
@@ -165,10 +165,10 @@ def alike(claim: str, others: list[str]) -> list[tuple[str, float]]:
     ]
 
 
-def show(found: list[list[dict[str, object]]]) -> None:
-    """What was found."""
-    exact, near = (sum(any(row["match"] == kind for row in rows) for rows in found) for kind in ("exact", "near"))
+def show(by_claim: list[list[dict[str, object]]]) -> None:
+    """How many claims have a match, and of what kind."""
+    exact, near = (sum(any(row["match"] == kind for row in rows) for rows in by_claim) for kind in ("exact", "near"))
     say(
-        f"{len(found):,} claims, {sum(map(len, found)):,} matches; claims with an exact match {exact:,}, with a near "
-        f"one {near:,}, without any match {sum(not rows for rows in found):,}"
+        f"{len(by_claim):,} claims, {sum(map(len, by_claim)):,} matches; claims with an exact match {exact:,}, "
+        f"with a near one {near:,}, without any match {sum(not rows for rows in by_claim):,}"
     )

@@ -44,18 +44,18 @@ class Pages:
     async def read(self, link: str) -> Document | None:
         """What stands on a page."""
         async with self.locks[link]:
-            found = self.kept.get(link)
-            if found is not None:
+            answer = self.kept.get(link)
+            if answer is not None:
                 self.counts["cached"] += 1
             else:
                 self.counts["asked"] += 1
-                found = await self._found(link)
-        if "refused" in found:
-            self.failed[found["refused"]] += 1
+                answer = await self._answer(link)
+        if "refused" in answer:
+            self.failed[answer["refused"]] += 1
             return None
-        return Document(**found)
+        return Document(**answer)
 
-    async def _found(self, link: str) -> dict[str, Any]:
+    async def _answer(self, link: str) -> dict[str, Any]:
         """A page's text, or why there is none."""
         try:
             page = await self.fetcher.fetch(link)
@@ -64,9 +64,9 @@ class Pages:
             if refused.lasts:
                 self.kept.put(link, {"refused": str(refused)})
             return {"refused": str(refused)}
-        found = asdict(document) if document.text.strip() else {"refused": NO_TEXT}
-        self.kept.put(link, found)
-        return found
+        answer = asdict(document) if document.text.strip() else {"refused": NO_TEXT}
+        self.kept.put(link, answer)
+        return answer
 
     async def _document(self, page: Page) -> Document:
         """A page's title, text and day."""

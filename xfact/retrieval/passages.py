@@ -15,7 +15,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?…。।॥؟۔])\s+|\n+")
 MOST = 200  # passages of one text that are looked at
 BETWEEN = " … "  # as search engines join what does not stand together
 
-Scores = Callable[[str, Sequence[str]], np.ndarray]  # (claim, passages) -> how well each fits, 0 for not at all
+Scores = Callable[[str, Sequence[str]], np.ndarray]  # (claim, passages) -> [passages], 0 for what does not fit at all
 
 
 def sentences_of(text: str, longest: int) -> list[str]:
@@ -59,7 +59,7 @@ def best(claim: str, text: str, words: int, number: int, scores: Scores) -> str 
 
 
 def overlap(claim: str, passages: Sequence[str]) -> np.ndarray:
-    """The words of the claim in each passage, a word counting more the fewer passages have it."""
+    """The words of the claim in each passage, [passages], a word counting more the fewer passages have it."""
     wanted = set(terms(claim))
     shared = [wanted.intersection(terms(passage)) for passage in passages]
     frequency = Counter(term for words in shared for term in words)

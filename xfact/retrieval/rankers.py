@@ -19,7 +19,7 @@ from xfact.schema import Claim
 if TYPE_CHECKING:
     from xfact.models.embed import Embedder
 
-Ranker = Callable[[int], np.ndarray]  # number of a claim -> scores of all fact-checks, the higher the nearer
+Ranker = Callable[[int], np.ndarray]  # number of a claim -> scores, [fact-checks], the higher the nearer
 
 
 def rankers_of(config: MatchJob, claims: list[Claim], checks: list[Claim]) -> dict[str, Ranker]:

@@ -114,8 +114,8 @@ async def find(config: RetrieveJob, provider: ProviderConfig, jobs: list[Job]) -
         evidence = Evidence(search, pages, scores, provider, config.retrieve, config.passages)
         workers = max(provider.concurrent, config.fetch.concurrent if pages else 1)
         claims = [claim for job in jobs for claim in job.claims]
-        found = await in_order(evidence, claims, workers, config.trainer.progress)
-    left = iter(found)
+        results = await in_order(evidence, claims, workers, config.trainer.progress)
+    left = iter(results)
     for job in jobs:
         job.found = [next(left) for _ in job.claims]
     return evidence
@@ -135,13 +135,13 @@ def search_of(config: RetrieveJob, provider: ProviderConfig, cache: Path) -> Any
 
 
 async def in_order(evidence: Evidence, claims: list[Claim], workers: int, progress: bool) -> list[list[Found]]:
-    """What was found for each claim."""
-    found: list[list[Found]] = [[] for _ in claims]
+    """The results for each claim."""
+    results: list[list[Found]] = [[] for _ in claims]
     left = enumerate(claims)
 
     async def work(advance: Any) -> None:
         for place, claim in left:
-            found[place] = await evidence.of(claim)
+            results[place] = await evidence.of(claim)
             advance()
 
     with bars(progress) as bar:
@@ -153,7 +153,7 @@ async def in_order(evidence: Evidence, claims: list[Claim], workers: int, progre
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-    return found
+    return results
 
 
 # Files
@@ -161,13 +161,13 @@ async def in_order(evidence: Evidence, claims: list[Claim], workers: int, progre
 
 def write(job: Job) -> None:
     """The TSV with the first five results of each claim, and the JSONL with all of them."""
-    rows = zip(job.claims, job.found, strict=True)
+    rows = list(zip(job.claims, job.found, strict=True))
     with temporary(job.output) as unfinished:
-        text = tsv_text(with_evidence(claim, found) for claim, found in rows)
+        text = tsv_text(with_evidence(claim, results) for claim, results in rows)
         unfinished.write_text(text, encoding="utf-8", newline="")
     with temporary(side_of(job.output)) as unfinished, unfinished.open("w", encoding="utf-8") as file:
-        for claim, found in zip(job.claims, job.found, strict=True):
-            for rank, result in enumerate(found, start=1):
+        for claim, results in rows:
+            for rank, result in enumerate(results, start=1):
                 file.write(json.dumps(side_row(claim, rank, result), ensure_ascii=False) + "\n")
 
 
@@ -176,20 +176,20 @@ def side_of(output: Path) -> Path:
     return output.with_name(output.stem + SIDE)
 
 
-def with_evidence(claim: Claim, found: Sequence[Found]) -> Claim:
+def with_evidence(claim: Claim, results: Sequence[Found]) -> Claim:
     """A claim with its first results as its evidence."""
-    first = found[:SNIPPETS]
+    first = results[:SNIPPETS]
     rest = ("",) * (SNIPPETS - len(first))
     snippets = (*(" ".join(result.snippet.split()) for result in first), *rest)
     links = (*(" ".join(result.hit.link.split()) for result in first), *rest)
     return replace(claim, evidence=snippets, links=links)
 
 
-def side_row(claim: Claim, rank: int, found: Found) -> dict[str, Any]:
+def side_row(claim: Claim, rank: int, result: Found) -> dict[str, Any]:
     """A result with all that is known of it."""
-    hit = found.hit
+    hit = result.hit
     known = {"link": hit.link, "title": hit.title, "snippet": hit.snippet, "date": hit.date or None}
-    return {"claim": claim.id, "rank": rank, **known, "passage": found.passage}
+    return {"claim": claim.id, "rank": rank, **known, "passage": result.passage}
 
 
 # Screen
@@ -197,10 +197,9 @@ def side_row(claim: Claim, rank: int, found: Found) -> dict[str, Any]:
 
 def show(jobs: Sequence[Job], evidence: Evidence, seconds: float) -> None:
     """How many claims have evidence, what was asked, left out and refused."""
-    found = [results for job in jobs for results in job.found]
-    with_any = sum(map(bool, found))
-    results = sum(map(len, found))
-    say(f"{len(found):,} claims: {with_any:,} with evidence, {len(found) - with_any:,} without; {results:,} results")
+    numbers = [len(results) for job in jobs for results in job.found]
+    with_any, total = sum(map(bool, numbers)), sum(numbers)
+    say(f"{len(numbers):,} claims: {with_any:,} with evidence, {len(numbers) - with_any:,} without; {total:,} results")
     search, pages = evidence.search, evidence.pages
     say(f"searches: {line_of(search.counts)}" + failures(search.failed))
     if pages is not None:

@@ -66,14 +66,14 @@ class WebSearch:
     async def hits(self, query: Query) -> list[Hit]:
         """As many results as `provider.asked`, from what is kept or from the API."""
         query = replace(query, text=cut(query.text, self.api))
-        found: list[Hit] = []
         if not query.text:
-            return found
+            return []
+        results: list[Hit] = []
         for page in range(min(self.api.pages, -(-self.provider.asked // self.api.per_page))):
             if not (hits := await self._page(query, page)):
                 break
-            found += hits
-        return found[: self.provider.asked]
+            results += hits
+        return results[: self.provider.asked]
 
     async def _page(self, query: Query, page: int) -> list[Hit] | None:
         """The results of one request, None if it got no answer."""
@@ -82,7 +82,7 @@ class WebSearch:
             kept = self.kept.get(request)
             if kept is not None:
                 self.counts["cached"] += 1
-                return [Hit(**one) for one in kept["hits"]]
+                return [Hit(**fields) for fields in kept["hits"]]
             try:
                 hits = [self._keyless(hit) for hit in self.api.hits(await self._ask(query, page))]
             except (Refused, ApiError) as error:
@@ -90,7 +90,7 @@ class WebSearch:
                 return None
             self.in_a_row = 0
             self.counts["asked"] += 1
-            self.kept.put(request, {"query": query.text, "hits": [asdict(one) for one in hits]})
+            self.kept.put(request, {"query": query.text, "hits": [asdict(hit) for hit in hits]})
             return hits
 
     def _request(self, query: Query, page: int) -> str:
@@ -104,9 +104,9 @@ class WebSearch:
         options = {name: str(value) for name, value in self.provider.options.items()}
         parameters = self._locale(query) | options | self.api.parameters(query, page, self.keys)
         headers = {"Accept": "application/json"} | self.api.headers(self.keys)
-        found = await self.fetcher.fetch(f"{self.url}?{urlencode(parameters)}", headers)
+        reply = await self.fetcher.fetch(f"{self.url}?{urlencode(parameters)}", headers)
         try:
-            answer = json.loads(found.text)
+            answer = json.loads(reply.text)
         except (ValueError, RecursionError):
             raise ApiError("no JSON") from None
         if not isinstance(answer, dict):
@@ -167,10 +167,10 @@ def api_settings(provider: ProviderConfig, fetch: FetchConfig) -> FetchConfig:
 def checked_endpoint(provider: ProviderConfig) -> str:
     """The API's address; UserError if it is none."""
     try:
-        parts = urlsplit(provider.url or "")
+        url = urlsplit(provider.url or "")
     except ValueError:  # a bracket that never closes
-        parts = urlsplit("")
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
+        url = urlsplit("")
+    if url.scheme not in ("http", "https") or not url.hostname or url.username or url.query or url.fragment:
         raise UserError(f"provider.url={provider.url}: an address as https://host/path is needed")
     return str(provider.url)
 

@@ -16,7 +16,7 @@ NEWER = {
 
 def without_tags(text: str, between: str = " ") -> str:
     """The text without HTML's tags; what else stands between angle brackets stays."""
-    return TAG.sub(lambda found: between if is_element(found[1].lower()) else found[0], text)
+    return TAG.sub(lambda tag: between if is_element(tag[1].lower()) else tag[0], text)
 
 
 def is_element(name: str) -> bool:

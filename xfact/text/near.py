@@ -25,7 +25,7 @@ ROUNDING = 1e-9
 
 
 class Near(NamedTuple):
-    """Nearly equal texts: position among the first texts, among the others, and cosine."""
+    """Pairs of nearly equal texts: position among the first texts, among the others, and cosine, each [pairs]."""
 
     first: np.ndarray
     other: np.ndarray
@@ -55,17 +55,18 @@ def near_pairs(first: Sequence[str], others: Sequence[str], threshold: float = N
             block = grams(first[start : start + ROWS])
             rows, columns = candidates(rarest(block, rank, threshold), rare, least(block, threshold))
             while len(rows):
-                part = fitting(block, other, rows, columns)
-                pairs = compared(block, other, rows[:part], columns[:part], threshold)
+                number = fitting(block, other, rows, columns)
+                pairs = compared(block, other, rows[:number], columns[:number], threshold)
                 near.append(pairs._replace(first=pairs.first + start))
-                rows, columns = rows[part:], columns[part:]
+                rows, columns = rows[number:], columns[number:]
     return Near(*(np.concatenate(columns) for columns in zip(*near, strict=True)))
 
 
 def near_duplicates(claims: Sequence[str], threshold: float = NEAR) -> np.ndarray:
-    """Group of each row, numbered by first row: claims equal when `normalised`, or near, and what they chain together.
+    """Group of each row, [claims], numbered by first row.
 
-    Near: the cosine of their sets of character 4-grams, shared / sqrt(one's * other's), is at or above the threshold.
+    A group are claims equal when `normalised`, or near, and what they chain together. Near: the cosine of their sets of
+    character 4-grams, shared / sqrt(one's * other's), is at or above the threshold.
     """
     if not len(claims):
         raise ValueError("no claims to group")
@@ -105,14 +106,14 @@ def chained(sets: sparse.csr_matrix, threshold: float) -> np.ndarray:
 def joined(
     component: np.ndarray, sets: sparse.csr_matrix, first: np.ndarray, second: np.ndarray, threshold: float
 ) -> np.ndarray:
-    """The components with those of near sets among these pairs made one."""
+    """The components, [sets], with those of near sets among these pairs, each [pairs], made one."""
     shape = (len(component), len(component))
     while len(first):
         apart = component[first] != component[second]
         first, second = first[apart], second[apart]
-        part = fitting(sets, sets, first, second)
-        near = compared(sets, sets, first[:part], second[:part], threshold)
-        first, second = first[part:], second[part:]
+        number = fitting(sets, sets, first, second)
+        near = compared(sets, sets, first[:number], second[:number], threshold)
+        first, second = first[number:], second[number:]
         if len(near.first):
             ends = (component[near.first], component[near.other])
             graph = sparse.coo_matrix((np.ones(len(near.first), bool), ends), shape)
@@ -121,7 +122,7 @@ def joined(
 
 
 def ranks(sets: sparse.csr_matrix) -> np.ndarray:
-    """Place of each gram, the rarest first."""
+    """Place of each gram, the rarest first, [hashed grams]."""
     rank = np.empty(sets.shape[1], np.int32)
     rank[np.argsort(sets.getnnz(axis=0), kind="stable")] = np.arange(sets.shape[1])
     return rank
@@ -130,7 +131,10 @@ def ranks(sets: sparse.csr_matrix) -> np.ndarray:
 def candidates(
     prefixes: sparse.csr_matrix, rare: sparse.csr_matrix, smallest: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns that may be near, in order: they share SHARED of their rarest grams, or all they need to."""
+    """Rows and columns, each [pairs], that may be near, in order: they share SHARED rarest grams, or all they need to.
+
+    `prefixes` is [texts, hashed grams], `rare` of the others [hashed grams, others], `smallest` [texts].
+    """
     shared = (prefixes @ rare).tocoo()
     enough = shared.data >= np.minimum(SHARED, smallest)[shared.row]
     rows, columns = shared.row[enough], shared.col[enough]
@@ -138,19 +142,19 @@ def candidates(
     return rows[order], columns[order]
 
 
-def fitting(one: sparse.csr_matrix, other: sparse.csr_matrix, first: np.ndarray, second: np.ndarray) -> int:
+def fitting(sets: sparse.csr_matrix, others: sparse.csr_matrix, first: np.ndarray, second: np.ndarray) -> int:
     """How many of the first pairs are compared at once: at least one, at most PAIRS, of about GRAMS grams."""
-    held = np.diff(one.indptr)[first[:PAIRS]].astype(np.int64) + np.diff(other.indptr)[second[:PAIRS]]
+    held = np.diff(sets.indptr)[first[:PAIRS]].astype(np.int64) + np.diff(others.indptr)[second[:PAIRS]]
     return max(1, int(np.searchsorted(np.cumsum(held), GRAMS)))
 
 
 def least(sets: sparse.csr_matrix, threshold: float) -> np.ndarray:
-    """Grams that each set shares at least with another at this cosine."""
+    """Grams that each set shares at least with another at this cosine, [sets]."""
     return np.ceil(threshold**2 * np.diff(sets.indptr) - ROUNDING).astype(int)
 
 
 def rarest(sets: sparse.csr_matrix, rank: np.ndarray, threshold: float) -> sparse.csr_matrix:
-    """Of each set the grams of lowest rank, of which a near set has SHARED too."""
+    """Of each set the grams of lowest rank, of which a near set has SHARED too, [sets, hashed grams]."""
     size = np.diff(sets.indptr)
     kept = size - least(sets, threshold) + SHARED
     row = np.repeat(np.arange(len(size)), size)
@@ -162,14 +166,14 @@ def rarest(sets: sparse.csr_matrix, rank: np.ndarray, threshold: float) -> spars
 
 
 def compared(
-    one: sparse.csr_matrix, other: sparse.csr_matrix, first: np.ndarray, second: np.ndarray, threshold: float
+    sets: sparse.csr_matrix, others: sparse.csr_matrix, first: np.ndarray, second: np.ndarray, threshold: float
 ) -> Near:
-    """Of these pairs those that are near."""
-    size, size_other = np.diff(one.indptr), np.diff(other.indptr)
+    """Of these pairs, rows `first` of the sets and `second` of the others, each [pairs], those that are near."""
+    size, size_other = np.diff(sets.indptr), np.diff(others.indptr)
     smaller = np.minimum(size[first], size_other[second])
     possible = smaller >= threshold**2 * np.maximum(size[first], size_other[second]) - ROUNDING
     rows, columns = first[possible], second[possible]
-    shared = np.asarray(one[rows].multiply(other[columns]).sum(axis=1)).ravel()
+    shared = np.asarray(sets[rows].multiply(others[columns]).sum(axis=1)).ravel()
     cosine = shared / np.sqrt(size[rows] * size_other[columns].astype(float))
     near = cosine >= threshold
     return Near(rows[near], columns[near], cosine[near])

@@ -63,7 +63,7 @@ def spaced(text: str) -> str:
 
 def visible(text: str) -> str:
     """The text without marks that are not seen; a joiner stays where without it the word is another."""
-    return JOINERS.sub(lambda found: found[0] if joins(found) else "", INVISIBLE.sub("", text))
+    return JOINERS.sub(lambda joiner: joiner[0] if joins(joiner) else "", INVISIBLE.sub("", text))
 
 
 def writable(text: str) -> str:
@@ -71,12 +71,12 @@ def writable(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def joins(found: re.Match[str]) -> bool:
+def joins(joiner: re.Match[str]) -> bool:
     """Whether a joiner stands after a virama or, not joining, between Arabic letters (as RFC 5892 allows them)."""
-    before, after = found.string[: found.start()][-1:], found.string[found.end() : found.end() + 1]
+    before, after = joiner.string[: joiner.start()][-1:], joiner.string[joiner.end() : joiner.end() + 1]
     if before and unicodedata.combining(before) == 9:
         return True
-    return found[0] == "\u200c" and bool(ARABIC.match(before) and ARABIC.match(after))
+    return joiner[0] == "\u200c" and bool(ARABIC.match(before) and ARABIC.match(after))
 
 
 @cache
