@@ -19,7 +19,7 @@ from xfact.report.claims import texts_of
 from xfact.report.report import browser, report
 from xfact.report.runs import Run, collect
 from xfact.runs.result import Best, Versions
-from xfact.schema import SNIPPETS, Claim
+from xfact.schema import LABELS, SNIPPETS, Claim
 
 GOLD = ["true", "false", "false", "other"] * 4
 PRED = ["true", "false", "true", "other"] * 4
@@ -95,6 +95,18 @@ def test_a_mean_is_that_of_the_runs_predictions_by_the_definition_in_its_header(
     values = [100 * getattr(metrics, definition)(one["gold"], one["pred"]) for one in pairs]
     assert row[f"alpha1 {definition}"] == f"{mean(values):.1f} ({stdev(values):.1f})"
     assert row["seeds"] == "1, 2"
+
+
+def test_a_report_of_labels_that_are_none_of_the_seven(tmp_path):
+    own = {"supported": "true", "refuted": "false"}
+    predictions = table(["true", "false"] * 4, ["true", "true"] * 4).drop(columns=[f"p_{label}" for label in LABELS])
+    predictions = predictions.replace({name: {old: new for new, old in own.items()} for name in ("gold", "pred")})
+    predictions = predictions.assign(p_refuted=0.25, p_supported=0.75)
+    made_run(tmp_path, splits={"alpha1": predictions})
+    rows = rows_of(reported(tmp_path) / "tables" / "alpha1-by-label-f1.csv")
+    assert [(row["label"], row["gold rows"], row["Claim-Only"]) for row in rows] == [
+        ("refuted", "4", "0.0"), ("supported", "4", "66.7"),
+    ]  # fmt: skip
 
 
 def change(folder: Path, **values: Any) -> None:

@@ -41,8 +41,8 @@ class Scores(Metric):
             return dict.fromkeys(METRICS, math.nan)
         counts = self.confusion.cpu().numpy()
         gold, predicted = np.divmod(np.repeat(np.arange(counts.size), counts.ravel()), len(counts))
-        found = scores(self.labels[gold], self.labels[predicted])
-        return {name: math.nan if value is None else value for name, value in found.items()}
+        values = scores(self.labels[gold], self.labels[predicted])
+        return {name: math.nan if value is None else value for name, value in values.items()}
 
     @property
     def rows(self) -> int:

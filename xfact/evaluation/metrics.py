@@ -57,14 +57,15 @@ METRICS = dict(OWN)  # and those that the job's config adds
 
 def use(added: Mapping[str, Mapping[str, Any]]) -> None:
     """Have the suite's metrics and these: name -> its function as `_target_`, and arguments for it."""
-    found = dict(OWN)
+    metrics = dict(OWN)
     for name, section in added.items():
         if name in OWN:
             raise UserError(f"metrics.{name}: the suite has a metric of this name; choose another")
         function = load(str(section.get("_target_")), f"metrics.{name}")
-        found[name] = functools.partial(function, **{key: value for key, value in section.items() if key != "_target_"})
+        arguments = {key: value for key, value in section.items() if key != "_target_"}
+        metrics[name] = functools.partial(function, **arguments)
     METRICS.clear()
-    METRICS.update(found)
+    METRICS.update(metrics)
 
 
 def scores(gold: np.ndarray, pred: np.ndarray) -> dict[str, float | None]:

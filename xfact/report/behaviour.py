@@ -65,9 +65,7 @@ def subset_table(split: str, name: str, subsets: Mapping[str, pd.DataFrame]) -> 
     """Score of each subset by each model."""
     first = next(iter(subsets.values()))
     rows: list[list[Cell]] = []
-    for place, (subset, count, classes) in enumerate(
-        zip(first[name], first["rows"], first["gold_classes"], strict=True)
-    ):
+    for place, (subset, count, classes) in enumerate(first[[name, "rows", "gold_classes"]].itertuples(index=False)):
         scores = [100 * float(own["macro_f1_gold"][place]) for own in subsets.values()]
         rows.append([str(subset), int(count), int(classes), *scores])
     return Table(f"{split}: by {name}", [name, "rows", "classes", *subsets], rows, note="macro_f1_gold x 100.")

@@ -52,19 +52,8 @@ def calibration_table(block: Block, split: str) -> Table:
         if len(tables) > 1:
             together = [calibrated(ensemble(tables))]
             rows.append([f"{row.label}, ensemble", len(tables), *figures_before_after(together, None), None])
-    header = [
-        "model",
-        "runs",
-        "accuracy",
-        "confidence",
-        "ECE",
-        "ECE, T of dev",
-        "Brier",
-        "Brier, T",
-        "NLL",
-        "NLL, T",
-        "T",
-    ]
+    header = ["model", "runs", "accuracy", "confidence", "ECE", "ECE, T of dev"]
+    header += ["Brier", "Brier, T", "NLL", "NLL, T", "T"]
     return Table(f"{split}: calibration", header, rows, note="Mean over seeds; accuracy, confidence and ECE x 100.")
 
 

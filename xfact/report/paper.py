@@ -1,6 +1,6 @@
 """The paper's tables from runs, beside its figures: 3 and 4 (scores), 5 (times), 6 (languages); and one by label."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import mean
 
 from xfact.evaluation.metrics import definition as definition_of
@@ -26,6 +26,9 @@ from xfact.text.languages import name_and_family
 
 TRAIN, DEV = "train.all.tsv", "dev.all.tsv"
 SPREAD = "mean (sample sd, n - 1) over seeds, x 100"
+
+Scores = Sequence[Sequence[GroupScore | ClassScore]]  # of a group of claims: for each row its seeds'
+Groups = Sequence[tuple[Sequence[str], Scores]]  # the words of each, and its scores
 
 
 def score_tables(block: Block | None, definition: str) -> list[Table]:
@@ -158,39 +161,47 @@ def language_table(block: Block, split: str, definition: str) -> Table:
     """Table 6: each language of a split and, where it has several, its sources."""
     by_language = subsets(block, split, lambda score: score.languages)
     by_site = subsets(block, split, lambda score: score.sites)
-    rows: list[list[Cell]] = []
+    groups: list[tuple[Sequence[str], Scores]] = []
     for language, sites in sources(block, split).items():
         name, family = name_and_family(language)
         for site in (None, *(reversed(sites) if len(sites) > 1 else ())):
-            scores = by_site[site] if site else by_language[language]
             source = site or (sites[0] if len(sites) == 1 else "all")
-            rows.append([f"{name} ({language})" if name else language, source, family, *cells_of(scores, definition)])
-    header = ["language", "source", "family", "rows", *(row.label for row in block.rows)]
+            words = f"{name} ({language})" if name else language, source, family
+            groups.append((words, by_site[site] if site else by_language[language]))
     note = f"{definition} of the rows of each subset: {definition_of(definition)}, in that subset; {SPREAD}."
-    return Table(f"Table 6: {split} by language and source, {definition}", header, rows, texts=3, note=note)
+    title = f"Table 6: {split} by language and source, {definition}"
+    return group_table(block, title, ["language", "source", "family", "rows"], groups, definition, note)
 
 
 def family_table(block: Block, split: str, definition: str) -> Table:
     """Scores of each family of languages of a split, the families of the paper's Table 6."""
-    rows: list[list[Cell]] = []
-    for family, scores in subsets(block, split, lambda score: score.families).items():
-        rows.append([family, *cells_of(scores, definition)])
-    header = ["family", "rows", *(row.label for row in block.rows)]
+    groups = [((family,), scores) for family, scores in subsets(block, split, lambda score: score.families).items()]
     note = f"{definition} of the rows of each family: {definition_of(definition)}, in that family; {SPREAD}."
-    return Table(f"{split} by family of languages, {definition}", header, rows, note=note)
+    title = f"{split} by family of languages, {definition}"
+    return group_table(block, title, ["family", "rows"], groups, definition, note)
 
 
-def cells_of(scores: Sequence[Sequence[GroupScore | ClassScore]], name: str) -> list[Cell]:
-    """The rows of a subset, and for each row of the table the spread of its seeds' scores of this name."""
-    return [
-        next(seeds[0].rows for seeds in scores if seeds),
-        *(spread([getattr(score, name) for score in seeds]) for seeds in scores),
-    ]
+def class_table(block: Block, split: str) -> Table:
+    """F1 of each label, in the paper's order from true to false."""
+    by_label = subsets(block, split, lambda score: score.classes)
+    groups = [((label,), by_label[label]) for label in dict.fromkeys([*PAPER_ORDER, *by_label]) if label in by_label]
+    note = f"F1 of the label; {SPREAD}. A label without gold rows or predictions has F1 0."
+    return group_table(block, f"{split} by label, F1", ["label", "gold rows"], groups, "f1", note)
+
+
+def group_table(block: Block, title: str, header: list[str], groups: Groups, name: str, note: str) -> Table:
+    """For each group its words, its rows, and for each row of the block the spread of its seeds' scores of a name."""
+    rows: list[list[Cell]] = []
+    for words, scores in groups:
+        spreads = (spread([getattr(score, name) for score in seeds]) for seeds in scores)
+        rows.append([*words, next(seeds[0].rows for seeds in scores if seeds), *spreads])
+    header = [*header, *(row.label for row in block.rows)]
+    return Table(title, header, rows, texts=len(groups[0][0]), note=note)
 
 
 def subsets(
-    block: Block, split: str, of: Callable[[SplitScore], dict[str, GroupScore]]
-) -> dict[str, list[list[GroupScore]]]:
+    block: Block, split: str, of: Callable[[SplitScore], Mapping[str, GroupScore | ClassScore]]
+) -> dict[str, Scores]:
     """Subset -> for each row its scores over seeds."""
     names = dict.fromkeys(name for row in block.rows for score in row.scores(split) for name in of(score))
     return {name: [[of(s)[name] for s in row.scores(split) if name in of(s)] for row in block.rows] for name in names}
@@ -211,15 +222,3 @@ def sources(block: Block, split: str) -> dict[str, list[str]]:
 def some_run(block: Block, split: str) -> Run:
     """A run that has the split."""
     return next(run for row in block.rows for run in row.runs if run.score(split) is not None)
-
-
-def class_table(block: Block, split: str) -> Table:
-    """F1 of each label, in the paper's order from true to false."""
-    rows: list[list[Cell]] = []
-    seen = [name for row in block.rows for score in row.scores(split) for name in score.classes]
-    for label in dict.fromkeys([*PAPER_ORDER, *seen]):
-        scores = [[s.classes[label] for s in row.scores(split) if label in s.classes] for row in block.rows]
-        rows.append([label, *cells_of(scores, "f1")])
-    header = ["label", "gold rows", *(row.label for row in block.rows)]
-    note = f"F1 of the label; {SPREAD}. A label without gold rows or predictions has F1 0."
-    return Table(f"{split} by label, F1", header, rows, note=note)

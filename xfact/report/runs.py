@@ -241,10 +241,10 @@ def block_of(data: str, runs: list[Run], notes: list[str]) -> Block:
         if former is not run:
             notes.append(f"left out: {run.folder} is the run of {former.folder} once more")
     groups = [tuple(group[seed] for seed in sorted(group)) for group in settings.values()]
-    labels = row_labels([group[0].result for group in groups])
-    if len({group[0].result.encoder for group in groups if group[0].result.encoder}) > 1:
-        labels = [f"{label}, {group[0].result.encoder}" if group[0].result.encoder else label
-                  for label, group in zip(labels, groups, strict=True)]  # fmt: skip
+    firsts = [group[0].result for group in groups]
+    labels = row_labels(firsts)
+    if len({first.encoder for first in firsts if first.encoder}) > 1:
+        labels = [", ".join(filter(None, (label, first.encoder))) for label, first in zip(labels, firsts, strict=True)]
     rows = tuple(Row(label, group) for label, group in zip(labels, groups, strict=True))
     expected = sorted({seed for row in rows for seed in row.seeds})
     for row in rows:

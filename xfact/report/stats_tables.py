@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -93,12 +94,13 @@ def count_split(name: str, claims: Sequence[Claim], report: FileReport) -> Split
     )
 
 
-def count_sources(splits: Splits) -> dict[tuple[str, str], Counter[str]]:
-    """(language, source) -> split -> rows, by language code and source."""
+def count_sources(splits: Splits, by: Literal["split", "label"] = "split") -> dict[tuple[str, str], Counter[str]]:
+    """(language, source) -> split or label -> rows, by language code and source."""
     rows: dict[tuple[str, str], Counter[str]] = {}
     for split, claims in splits.items():
         for claim in claims:
-            rows.setdefault((claim.language.strip(), source_of(claim)), Counter())[split] += 1
+            counts = rows.setdefault((claim.language.strip(), source_of(claim)), Counter())
+            counts[split if by == "split" else claim.label] += 1
     return dict(sorted(rows.items()))
 
 
@@ -182,12 +184,8 @@ def paper_table(splits: Splits) -> Table:
 
 def labels_table(splits: Splits) -> Table:
     """The labels of each source over all splits, and the share of its most frequent: the paper drops over 80 %."""
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for claims in splits.values():
-        for claim in claims:
-            counts.setdefault((claim.language.strip(), source_of(claim)), Counter())[claim.label] += 1
     rows: list[list[Cell]] = []
-    for (language, source), labels in sorted(counts.items()):
+    for (language, source), labels in count_sources(splits, "label").items():
         share = f"{100 * max(labels.values()) / labels.total():.0f}%"
         rows.append(
             [language, source or None, labels.total(), *(labels[label] or None for label in PAPER_ORDER), share]
