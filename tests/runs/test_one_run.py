@@ -13,13 +13,14 @@ from runs.test_result import result
 from xfact.config import Config
 from xfact.errors import Failure, UserError
 from xfact.process.lock import Elsewhere, only_one
-from xfact.runs import train as runs
+from xfact.runs import attempt
+from xfact.runs.attempt import recorded
 from xfact.runs.checkpoints import Checkpoints, write
 from xfact.runs.evaluate import evaluate, with_changes
 from xfact.runs.folder import RunFolder
 from xfact.runs.metrics import MetricsFile
 from xfact.runs.result import read_result
-from xfact.runs.train import recorded, train
+from xfact.runs.train import train
 
 GROUP = {"TORCHELASTIC_RUN_ID": "x", "WORLD_SIZE": "2", "LOCAL_RANK": "0"}
 WITHOUT_OPTIMISER = ("majority", "linear", "knn")
@@ -144,7 +145,7 @@ def test_the_history_of_a_killed_run_is_that_of_one_that_was_not(tmp_path, monke
         save(self, trainer)
         if trainer.global_step == step:
             monkeypatch.setattr(MetricsFile, "save", lambda _: None)
-            monkeypatch.setattr(runs, "write_result", lambda *_: None)
+            monkeypatch.setattr(attempt, "write_result", lambda *_: None)
             raise Killed
 
     with monkeypatch.context() as monkeypatch:
@@ -185,8 +186,8 @@ def test_a_checkpoint_on_a_full_disk_leaves_nothing_and_says_why(tmp_path, monke
 
 def test_the_reason_is_said_though_the_result_cannot_be_written(tmp_path, monkeypatch, capsys):
     with pytest.raises(Failure, match="no room for a checkpoint"), recorded(tmp_path, result(status="running")):
-        assert (tmp_path / ".room").stat().st_size == runs.ROOM
-        monkeypatch.setattr(runs, "write_result", fail)
+        assert (tmp_path / ".room").stat().st_size == attempt.ROOM
+        monkeypatch.setattr(attempt, "write_result", fail)
         raise Failure("no room for a checkpoint")
     assert "no room for a result" in capsys.readouterr().err
     assert not (tmp_path / ".room").exists()

@@ -17,10 +17,10 @@ from xfact.io.files import read_yaml
 from xfact.io.grid import Table, rich_table, stdout_console
 from xfact.launch.tasks import folder_of, function, named
 from xfact.process.command import bare
+from xfact.runs.attempt import to_save
 from xfact.runs.folder import RunFolder, runs_below
 from xfact.runs.result import read_result
 from xfact.runs.states import LEFT, State, counts, state
-from xfact.runs.train import to_save
 
 
 def preview(jobs: list[Config], axes: list[list[str]], at_once: int, words: str) -> None:
