@@ -44,8 +44,8 @@ def train(config: Config) -> Path | None:
     corpus = Corpus(config.data)
     check_training(config, corpus)
     splits = asked_splits(config, corpus)
-    parts = identity(config, corpus)
-    folder = run_folder(config, corpus, run_hash(parts))
+    decisive = identity(config, corpus)
+    folder = run_folder(config, corpus, run_hash(decisive))
     if jobs_at_once() > 1:
         name_job(RunFolder(folder).name)
     if rank():
@@ -63,7 +63,7 @@ def train(config: Config) -> Path | None:
         elif needs_group(config):
             result = run_group(config, folder)
         else:
-            result = run(config, corpus, folder, parts, splits, stop)
+            result = run(config, corpus, folder, decisive, splits, stop)
     say(one_line(result))
     return folder
 
@@ -79,7 +79,7 @@ def run(
     config: Config,
     corpus: Corpus,
     folder: Path,
-    parts: dict[str, Any],
+    decisive: dict[str, Any],
     splits: dict[str, dict[str, Any]],
     stop: Stop,
 ) -> Result:
@@ -87,7 +87,7 @@ def run(
     if not rank():
         make_folder(config, folder)
     before = None if config.rerun else read_result(folder)
-    result = opening(config, corpus, parts)
+    result = opening(config, corpus, decisive)
     if before is not None and before.threads and config.trainer.threads is None:
         result.threads = before.threads  # threads change bits: a run goes on with as many as it began with
     if before is not None and before.versions != result.versions:
@@ -181,12 +181,12 @@ def add_splits(
     return result
 
 
-def opening(config: Config, corpus: Corpus, parts: dict[str, Any]) -> Result:
+def opening(config: Config, corpus: Corpus, decisive: dict[str, Any]) -> Result:
     """The result of a run of this identity that has just begun."""
     fit = config.split["fit"]
     return Result(
         status="running",
-        identity=run_hash(parts),
+        identity=run_hash(decisive),
         seed=config.seed,
         model=config.model_name,
         metadata=config.metadata,
@@ -199,7 +199,7 @@ def opening(config: Config, corpus: Corpus, parts: dict[str, Any]) -> Result:
         encoder=config.encoder.name if config.uses_encoder else None,
         data=corpus.name,
         caveats=corpus.caveats + (caveats(config.encoder.name) if config.uses_encoder else []),
-        settings=masked(settings(parts)),
+        settings=masked(settings(decisive)),
         precision=config.trainer.precision,
         threads=config.trainer.threads or 0,
         world_size=world_size(config),
