@@ -45,9 +45,9 @@ def test_a_model_without_an_optimiser_takes_one_device_of_those_asked(tmp_path, 
     folder = train(small(tmp_path / "two", *words))
     assert alone is not None
     assert folder is not None
-    found = read_result(folder)
-    assert found is not None
-    assert (found.status, found.world_size) == ("finished", 1)
+    done = read_result(folder)
+    assert done is not None
+    assert (done.status, done.world_size) == ("finished", 1)
     for ours, theirs in zip(tables(folder), tables(alone), strict=True):
         assert ours.equals(theirs)
     more = train(small(tmp_path / "two", *words, "split=[alpha1,alpha3]"))  # scored by the first process alone
@@ -126,9 +126,9 @@ def test_seconds_are_those_of_all_attempts(tmp_path):
     with recorded(tmp_path, last := result(status="running")):
         time.sleep(0.2)
         last.status = "finished"
-    found = read_result(tmp_path)
-    assert (found.status, found.error) == ("finished", None)
-    assert found.seconds == pytest.approx(0.6, abs=0.2)
+    done = read_result(tmp_path)
+    assert (done.status, done.error) == ("finished", None)
+    assert done.seconds == pytest.approx(0.6, abs=0.2)
 
 
 class Killed(BaseException):
@@ -157,9 +157,9 @@ def test_the_history_of_a_killed_run_is_that_of_one_that_was_not(tmp_path, monke
     assert stopped.status == "running"
     assert stopped.seconds > 0
     assert train(small(tmp_path / "killed", *words)) == folder
-    found = read_result(folder)
-    assert (found.status, found.resumed_from_step) == ("finished", step)
-    assert found.seconds > stopped.seconds
+    done = read_result(folder)
+    assert (done.status, done.resumed_from_step) == ("finished", step)
+    assert done.seconds > stopped.seconds
     history = (folder / "metrics.csv").read_text()
     assert history == (whole(tmp_path / "whole", *words) / "metrics.csv").read_text()
     assert history.count("\n") == 1 + 4 + 2
