@@ -10,9 +10,9 @@ from test_config import CLAIM_ONLY, composed
 from xfact import environment
 from xfact.config import Config, parse
 from xfact.errors import DataError, UserError, first_line
+from xfact.runs.attempt import to_save
 from xfact.runs.evaluate import saved_config
 from xfact.runs.loggers import plain
-from xfact.runs.train import to_save
 
 SECRET = "s3cret-of-a-test"
 

@@ -369,40 +369,40 @@ def parse(plain: dict[str, Any], job: type[Config] = Config) -> Config:
 
 def _first_line(error: ValidationError, job: type[Config]) -> str:
     first = error.errors()[0]
-    loc, kind = [str(part) for part in first["loc"]], ""
+    loc, kind = list(map(str, first["loc"])), ""
     if loc[:1] == ["builder"] and len(loc) > 2:
         kind = loc.pop(1)  # pydantic's tag of the choice
     where = ".".join(loc)
     if first["type"] == "extra_forbidden":
         section: Any = job
-        for part in loc[:-1]:
-            kinds = [one for one in _parts(section.model_fields[part].annotation) if hasattr(one, "model_fields")]
-            section = next(one for one in kinds if len(kinds) == 1 or kind in _names(one))
+        for key in loc[:-1]:
+            sections = [cls for cls in _types(section.model_fields[key].annotation) if hasattr(cls, "model_fields")]
+            section = next(cls for cls in sections if len(sections) == 1 or kind in _names(cls))
         return f"{where}: {unknown(loc[-1], section.model_fields)}"
     return f"{where}={first['input']}: {first['msg'].removeprefix('Value error, ')}"
 
 
-def _parts(annotation: Any) -> list[Any]:
+def _types(annotation: Any) -> list[Any]:
     """A type and all inside it."""
-    return [annotation, *(part for inner in get_args(annotation) for part in _parts(inner))]
+    return [annotation, *(deeper for inner in get_args(annotation) for deeper in _types(inner))]
 
 
 def _facts(field: FieldInfo) -> list[Fact]:
     """What the annotation of a field says: pydantic keeps the outermost of it in the field's metadata."""
-    inner = [each for part in _parts(field.annotation) for each in getattr(part, "__metadata__", ())]
-    return [each for each in (*field.metadata, *inner) if isinstance(each, Fact)]
+    inner = [fact for annotation in _types(field.annotation) for fact in getattr(annotation, "__metadata__", ())]
+    return [fact for fact in (*field.metadata, *inner) if isinstance(fact, Fact)]
 
 
 def paths(section: type[Section], before: str = "") -> dict[str, bool]:
     """Every dotted key below a section that is a path, and whether it is a list of them."""
-    found: dict[str, bool] = {}
+    keys: dict[str, bool] = {}
     for name, field in section.model_fields.items():
-        parts = _parts(field.annotation)
-        for inner in (part for part in parts if isinstance(part, type) and issubclass(part, Section)):
-            found |= paths(inner, f"{before}{name}.")
+        types = _types(field.annotation)
+        for inner in (cls for cls in types if isinstance(cls, type) and issubclass(cls, Section)):
+            keys |= paths(inner, f"{before}{name}.")
         if Fact.PATH in _facts(field):
-            found[f"{before}{name}"] = any(get_origin(part) is list for part in parts)
-    return found
+            keys[f"{before}{name}"] = any(get_origin(kind) is list for kind in types)
+    return keys
 
 
 PATHS = paths(Config)  # dotted key -> whether it is a list of them

@@ -28,22 +28,21 @@ OmegaConf.register_new_resolver("oc.env", variable, replace=True)
 
 def expressions(config: Any, place: tuple[Any, ...] = ()) -> Expressions:
     """The places of a composed config whose values come from the environment, directly or through another key."""
-    found: Expressions = []
+    places: Expressions = []
     key: Any
     for key in config if isinstance(config, DictConfig) else range(len(config)):
         here = (*place, key)
         if OmegaConf.is_missing(config, key):
             continue
         if not OmegaConf.is_interpolation(config, key):
-            part = config[key]
-            inner = expressions(part, here) if OmegaConf.is_config(part) else []
-            if inner and isinstance(part, ListConfig):  # whole: checking a list may change its order
-                texts: Any = OmegaConf.to_container(part, resolve=True)
-                found.append(
-                    (list(here), put({"": texts}, [(["", *one[len(here) :]], text) for one, text in inner])[""])
-                )
+            value = config[key]
+            inner = expressions(value, here) if OmegaConf.is_config(value) else []
+            if inner and isinstance(value, ListConfig):  # whole: checking a list may change its order
+                texts: Any = OmegaConf.to_container(value, resolve=True)
+                below: Expressions = [(["", *place[len(here) :]], text) for place, text in inner]
+                places.append((list(here), put({"": texts}, below)[""]))
             else:
-                found += inner
+                places += inner
             continue
         before = dict(_read)
         _read.clear()
@@ -51,9 +50,9 @@ def expressions(config: Any, place: tuple[Any, ...] = ()) -> Expressions:
         if _read:
             text = unresolved(value) if isinstance(value, str) else ""
             raw: Any = OmegaConf.to_container(config)
-            found.append((list(here), text if "${" in text else raw[key]))
+            places.append((list(here), text if "${" in text else raw[key]))
         _read.update(before)
-    return found
+    return places
 
 
 def composed(config: DictConfig) -> dict[str, Any]:
@@ -74,15 +73,15 @@ def unresolved(text: str, shortest: int = 1) -> str:
 def masked(value: Any) -> Any:
     """What is said or written, without the values that were read."""
     if isinstance(value, dict):
-        return {key: masked(each) for key, each in value.items()}
+        return {key: masked(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [masked(each) for each in value]
+        return [masked(inner) for inner in value]
     return unresolved(value, SHORTEST) if isinstance(value, str) else value
 
 
-def put(plain: dict[str, Any], found: Expressions) -> dict[str, Any]:
+def put(plain: dict[str, Any], places: Expressions) -> dict[str, Any]:
     """A plain config with the unresolved texts at their places."""
-    for place, text in found:
+    for place, text in places:
         section: Any = plain
         for key in place[:-1]:
             section = section.get(key) if isinstance(section, dict) else None

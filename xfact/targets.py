@@ -38,7 +38,7 @@ def load_class(target: str, base: type | tuple[type, ...], named: Collection[str
     except (UserError, ImportError, AttributeError, ValueError) as error:
         raise DataError(f"{target}: the class cannot be had ({error})") from None
     if not (inspect.isclass(cls) and issubclass(cls, base)):
-        kinds = " or ".join(one.__name__ for one in (base if isinstance(base, tuple) else (base,)))
+        kinds = " or ".join(kind.__name__ for kind in (base if isinstance(base, tuple) else (base,)))
         raise DataError(f"{target}: not derived from {kinds}")
     return cls
 
@@ -47,10 +47,9 @@ def load(target: str, place: str) -> Any:
     """What `package.module.name` is, which this command itself names at `place`; UserError if it cannot be had."""
     module, _, name = target.rpartition(".")
     try:
-        found = getattr(importlib.import_module(module), name)
+        return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError, SyntaxError) as error:
         raise UserError(f"{place}: {target} cannot be had ({error})") from None
-    return found
 
 
 def module_file(module: str) -> Path | None:
@@ -59,7 +58,7 @@ def module_file(module: str) -> Path | None:
     file, name = None, ""
     for part in module.split("."):
         name = f"{name}.{part}".lstrip(".")
-        spec = found(name, path) if part else None
+        spec = module_spec(name, path) if part else None
         folders = [str(Path(entry, part)) for entry in (sys.path if path is None else path) if part]
         if spec is not None and spec.origin is not None:
             file, path = Path(spec.origin), spec.submodule_search_locations or []
@@ -70,7 +69,7 @@ def module_file(module: str) -> Path | None:
     return file
 
 
-def found(name: str, path: list[str] | None) -> ModuleSpec | None:
+def module_spec(name: str, path: list[str] | None) -> ModuleSpec | None:
     """Python's own search for one part of a module's name."""
     with suppress(KeyError, OSError):  # a folder without __init__.py in another asks for its imported parent
         finders = (finder.find_spec for finder in sys.meta_path if hasattr(finder, "find_spec"))
@@ -164,7 +163,7 @@ def class_constant(target: str, name: str) -> Any:
         for item in node.body:
             places = item.targets if isinstance(item, ast.Assign) else [getattr(item, "target", None)]
             value = getattr(item, "value", None)
-            if value is not None and any(isinstance(one, ast.Name) and one.id == name for one in places):
+            if value is not None and any(isinstance(place, ast.Name) and place.id == name for place in places):
                 return ast.literal_eval(value)
     return None
 
@@ -173,8 +172,9 @@ def imported_from(node: ast.ImportFrom, module: str, file: Path | None) -> str:
     """The whole name of the module of a `from ... import`."""
     if not node.level:
         return node.module or ""
-    parts = module.split(".")
-    package = parts if file is not None and file.name == "__init__.py" else parts[:-1]
+    package = module.split(".")
+    if file is None or file.name != "__init__.py":
+        package.pop()
     return ".".join([*package[: len(package) - node.level + 1], *([node.module] if node.module else [])])
 
 
@@ -183,10 +183,9 @@ def code_version(target: str) -> str:
     module = target.rpartition(".")[0]
     first = module_file(module)
     assert first is not None
-    parts = module.split(".")
-    root = first.parents[len(parts) - (first.name != "__init__.py")]
+    root = first.parents[module.count(".") + (first.name == "__init__.py")]
     if "site-packages" in root.parts:
-        root = root / parts[0]
+        root = root / module.partition(".")[0]
     files: set[Path] = {first}
     waiting, seen = [module], set()
     while waiting:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from cli.conftest import quick, run_folders, start, succeed
 
-from xfact.runs.resume import found, is_whole, step_of
+from xfact.runs.resume import is_whole, resume_files, step_of
 
 # 25 steps an epoch, with dropout; several seconds of training.
 WORDS = ("model=attn_ea", "data.limit=200", "trainer.max_epochs=3", "trainer.threads=1", "split=[alpha1,alpha3]")
@@ -47,7 +47,7 @@ def until(condition, process) -> None:
 
 
 def checkpoints(out: Path) -> list[Path]:
-    return [path for folder in out.glob("runs/*/*/checkpoints") for path in found(folder)]
+    return [path for folder in out.glob("runs/*/*/checkpoints") for path in resume_files(folder)]
 
 
 def stop_at(step: int, number: int, *words: str, cwd: Path) -> str:

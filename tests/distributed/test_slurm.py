@@ -18,7 +18,7 @@ from cli.conftest import RUN, environment, quick, run_folders, start, succeed
 from cli.test_resume import SHORT, assert_same, record
 
 from xfact.launch.slurm import queue
-from xfact.runs.resume import found
+from xfact.runs.resume import resume_files
 
 SLURM = ("hydra/launcher=slurm",)
 DDP = ("trainer=ddp", "trainer.accelerator=cpu", "trainer.threads=1")
@@ -79,7 +79,7 @@ def seed_folder(out: Path, seed: int) -> Path | None:
 
 def has_checkpoint(out: Path, seed: int) -> bool:
     folder = seed_folder(out, seed)
-    return folder is not None and bool(found(folder / "checkpoints"))
+    return folder is not None and bool(resume_files(folder / "checkpoints"))
 
 
 def test_an_array_with_a_cancelled_and_a_late_job_is_completed_by_the_same_command(tmp_path):

@@ -76,11 +76,11 @@ def api(reply: Callable[[Any, int], Reply | None]) -> Iterator[Api]:
                 before = seen.prompts.count(prompt)
                 seen.asked.append(body)
                 seen.headers.append(dict(self.headers))
-            found = reply(prompt, before)
-            if found is None:  # hang up
+            given = reply(prompt, before)
+            if given is None:  # hang up
                 self.connection.close()
                 return
-            status, content = found
+            status, content = given
             data = (content if isinstance(content, str) else json.dumps(content)).encode()
             self.send_response(status)
             self.send_header("Retry-After", "0")

@@ -63,7 +63,7 @@ ANSWERS = [
 ASKED = {"Vero": ["Vero"], "Falso": ["Falso"]}  # what an Italian prompt asks for
 
 
-@pytest.mark.parametrize(("answer", "strictly", "leniently"), ANSWERS, ids=[repr(one[0][:30]) for one in ANSWERS])
+@pytest.mark.parametrize(("answer", "strictly", "leniently"), ANSWERS, ids=[repr(row[0][:30]) for row in ANSWERS])
 def test_true_or_false(answer, strictly, leniently):
     assert (strict(answer, ASKED), lenient(answer, BINARY)) == (strictly, leniently)
 
@@ -117,8 +117,8 @@ def test_longer_labels_are_not_taken_for_shorter_ones(answer, strictly, lenientl
 @given(st.text(max_size=300))
 def test_any_text_is_read_without_an_error_and_a_strict_label_is_a_lenient_one(text):
     for names in (BINARY, label_names("hi")):
-        found = strict(text, names)
-        assert found is None or found in names
+        label = strict(text, names)
+        assert label is None or label in names
         assert lenient(text, names) in (*names, None)
-        if found is not None:
-            assert lenient(text, names) == found
+        if label is not None:
+            assert lenient(text, names) == label

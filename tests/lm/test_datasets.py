@@ -54,12 +54,12 @@ def test_choices_are_in_the_prompts_language(language, choices, prompt):
 def test_dates_stand_as_the_file_has_them_and_shuffling_only_moves_them():
     given = [row["prompt"].splitlines()[-1] for row in rows()]
     assert given[1:3] == ["Data: 14/03/2024", "Data: 1º marzo 2024"]
-    one, again, other = (rows(dates="shuffled", seed=seed) for seed in (1, 1, 2))
-    assert one == again != other
-    shuffled = [row["prompt"].splitlines()[-1] for row in one]
+    first, again, other = (rows(dates="shuffled", seed=seed) for seed in (1, 1, 2))
+    assert first == again != other
+    shuffled = [row["prompt"].splitlines()[-1] for row in first]
     assert Counter(shuffled) == Counter(given)
     assert shuffled != given
-    assert [row["prompt"].splitlines()[:2] for row in one] == [row["prompt"].splitlines()[:2] for row in rows()]
+    assert [row["prompt"].splitlines()[:2] for row in first] == [row["prompt"].splitlines()[:2] for row in rows()]
 
 
 @pytest.mark.parametrize("subset", ["full", "small", "enriched", "pairs"])
@@ -146,8 +146,8 @@ def test_examples_are_of_train_and_never_the_claim(by, monkeypatch):
     # A claim of train that stands in alpha1 too must be passed over.
     planted = [claim for claim in sample_train() if claim.language == test[0].language][:3]
     monkeypatch.setattr(datasets, "xfact_claims", lambda corpus, split: planted + test[:20])
-    found = xfact(shots=3, shots_by=by, snippets=0)
-    for claim, row in zip(planted + test[:20], found, strict=True):
+    drawn = xfact(shots=3, shots_by=by, snippets=0)
+    for claim, row in zip(planted + test[:20], drawn, strict=True):
         shown = [line.removeprefix("Claim: ") for line in row["prompt"].splitlines() if line.startswith("Claim: ")]
         *examples, own = shown
         assert own == claim.claim.strip()
@@ -156,11 +156,11 @@ def test_examples_are_of_train_and_never_the_claim(by, monkeypatch):
         assert normalised(own) not in map(normalised, examples)
         if by == "language":
             assert {train[example].language for example in examples} == {claim.language}
-    blocks = [row["prompt"].split("\n\n")[1:-1] for row in found]
+    blocks = [row["prompt"].split("\n\n")[1:-1] for row in drawn]
     if by == "fixed":
         assert len({json.dumps(block) for block in blocks[3:]}) == 1
-    assert found == xfact(shots=3, shots_by=by, snippets=0)
-    assert found != xfact(shots=3, shots_by=by, snippets=0, seed=2)
+    assert drawn == xfact(shots=3, shots_by=by, snippets=0)
+    assert drawn != xfact(shots=3, shots_by=by, snippets=0, seed=2)
 
 
 def sample_train():
@@ -181,10 +181,10 @@ def test_a_split_that_is_none_is_named():
 
 
 def test_the_completion_probe_cuts_in_the_middle():
-    found = datasets.completion("veryfit", "small", "invented")["test"].to_list()
-    first = found[0]
+    probes = datasets.completion("veryfit", "small", "invented")["test"].to_list()
+    first = probes[0]
     assert f"{first['prompt'].splitlines()[-1]} {first['target']}" == FIRST
-    assert len(found) == 10  # two statements are shorter than eight words
+    assert len(probes) == 10  # two statements are shorter than eight words
 
 
 @pytest.mark.parametrize(
@@ -198,8 +198,8 @@ def test_the_completion_probe_cuts_in_the_middle():
     ],
 )
 def test_a_continuation_is_held_against_the_truth(answer, exact, prefix, overlap):
-    found = continuation(answer, "il canone è stato abolito")
-    assert (found.exact, found.prefix, found.overlap) == (exact, prefix, overlap)
+    likeness = continuation(answer, "il canone è stato abolito")
+    assert (likeness.exact, likeness.prefix, likeness.overlap) == (exact, prefix, overlap)
 
 
 def test_overlap_with_what_a_model_was_trained_on():

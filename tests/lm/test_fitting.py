@@ -32,8 +32,8 @@ def tokenizer(tiny_lm):
 
 @pytest.fixture(scope="module")
 def doc():
-    found = datasets.xfact("alpha1", limit=40, shots=2, show_metadata=True)["test"].to_list()
-    return max(found, key=lambda row: len(row["prompt"]))
+    docs = datasets.xfact("alpha1", limit=40, shots=2, show_metadata=True)["test"].to_list()
+    return max(docs, key=lambda row: len(row["prompt"]))
 
 
 def sizes(doc, tokenizer):
@@ -53,7 +53,7 @@ def test_the_question_is_never_what_is_cut(doc, tokenizer, method):
     for window in (*range(whole + beside + 8, least + beside + 8, -(whole - least) // 12), least + beside + 4):
         fitting, asked = Fitting(model_of(tokenizer, window)), requests_of(doc, "<user>{}\n<assistant>", method)
         fitting.fit(method, asked)
-        prompts = {(one.arguments or one.args)[0] for one in asked}
+        prompts = {(request.arguments or request.args)[0] for request in asked}
         assert len(prompts) == 1  # all choices read the same
         (prompt,) = prompts
         assert prompt.startswith("<user>" + doc["blocks"]["instruction"])
@@ -64,7 +64,7 @@ def test_the_question_is_never_what_is_cut(doc, tokenizer, method):
     kinds = ["snippets of examples", "examples", "snippets", "metadata"]
     assert seen[0] == ""
     assert seen[-1] == ", ".join(kinds)
-    assert all(", ".join(kinds).startswith(one) for one in seen)
+    assert all(", ".join(kinds).startswith(left_out) for left_out in seen)
 
 
 def test_a_question_that_does_not_fit_is_refused(doc, tokenizer):

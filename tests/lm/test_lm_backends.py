@@ -23,8 +23,8 @@ from xfact.lm.kept import Kept, is_answer, thoughts
     ],
 )  # fmt: skip
 def test_the_text_of_an_answer(choice, text, cut):
-    found = text_of(choice)
-    assert (found, found.cut) == (text, cut)
+    answer = text_of(choice)
+    assert (answer, answer.cut) == (text, cut)
 
 
 def test_an_empty_answer_is_none():
@@ -91,7 +91,7 @@ def test_a_thought_that_the_template_begins_is_one():
 
     names = {"Vero": ["Vero"], "Falso": ["Falso"]}
     cut = Answer("Vero", cut=True)
-    read = [strict(one, names) for one in thoughts(["a</think>Vero", cut], [Asked("x"), Asked("x")])]
+    read = [strict(text, names) for text in thoughts(["a</think>Vero", cut], [Asked("x"), Asked("x")])]
     assert read == ["Vero", None]
-    assert [strict(one, names) for one in thoughts(["Vero", cut], [Asked("x"), Asked("x")])] == ["Vero", "Vero"]
+    assert [strict(text, names) for text in thoughts(["Vero", cut], [Asked("x"), Asked("x")])] == ["Vero", "Vero"]
     assert strict(thoughts([cut], [Asked("<assistant><think>\n")])[0], names) is None

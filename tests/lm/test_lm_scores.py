@@ -50,21 +50,21 @@ def test_the_interval_holds_the_accuracy_and_is_wilsons(rows):
 @pytest.mark.parametrize(("answer", "accuracy"), [("Vero", 0.59), ("Falso", 0.41)])
 def test_constant_opposite_answers_sum_to_one_as_two_published_scores_do(answer, accuracy):
     """Minerva-7B .59 and ANITA-8B .41: by accuracy alone a constant answer looks like a model."""
-    found = answer_score(table(["Vero"] * 59 + ["Falso"] * 41, [answer] * 100), LABELS, [], {})
-    assert found.accuracy == accuracy
-    assert found.constant
-    assert found.balanced_accuracy == 0.5
-    assert found.majority == 0.59
+    score = answer_score(table(["Vero"] * 59 + ["Falso"] * 41, [answer] * 100), LABELS, [], {})
+    assert score.accuracy == accuracy
+    assert score.constant
+    assert score.balanced_accuracy == 0.5
+    assert score.majority == 0.59
 
 
 def test_no_label_and_no_answer_are_told_apart():
     silent = ["", "", "HTTP 500", "", "HTTP 429"]
     rows = table(["Vero"] * 5, ["Vero", "", "", "Falso", ""], unanswered=silent, lenient=["Vero", "Vero", "", "", ""])
-    found = answer_score(rows, LABELS, [], {"HTTP 500": 1, "HTTP 429": 1})
-    assert (found.no_label, found.unanswered) == (1, {"HTTP 500": 1, "HTTP 429": 1})
-    assert found.given == {"Vero": 0.2, "Falso": 0.2}
-    assert (found.accuracy, found.accuracy_lenient) == (0.2, 0.4)
-    assert found.no_label_lenient == 1
+    score = answer_score(rows, LABELS, [], {"HTTP 500": 1, "HTTP 429": 1})
+    assert (score.no_label, score.unanswered) == (1, {"HTTP 500": 1, "HTTP 429": 1})
+    assert score.given == {"Vero": 0.2, "Falso": 0.2}
+    assert (score.accuracy, score.accuracy_lenient) == (0.2, 0.4)
+    assert score.no_label_lenient == 1
 
 
 def test_empty_groups_are_a_group():
@@ -83,15 +83,15 @@ def test_an_answer_without_a_label_is_wrong_and_no_class():
 def test_pairs_by_hand():
     ids = [f"x:{row}:{wording}" for row in range(8) for wording in ("original", "revised")]
     right = [(1, 1), (0, 1), (0, 1), (0, 1), (0, 1), (0, 1), (1, 0), (0, 0)]
-    pred = ["Vero" if one else "Falso" for pair in right for one in pair]
-    found = pair_score(table(["Vero"] * 16, pred).assign(id=ids))
-    assert (found.pairs, found.both, found.only_original, found.only_revised, found.neither) == (8, 1, 1, 5, 1)
+    pred = ["Vero" if is_right else "Falso" for pair in right for is_right in pair]
+    score = pair_score(table(["Vero"] * 16, pred).assign(id=ids))
+    assert (score.pairs, score.both, score.only_original, score.only_revised, score.neither) == (8, 1, 1, 5, 1)
     # Exact McNemar: of six discordant pairs at most one on one side, twice (1 + 6) / 64.
-    assert found.p == pytest.approx(2 * 7 / 64)
+    assert score.p == pytest.approx(2 * 7 / 64)
 
 
 def test_the_probe_has_another_rows_halves_as_control():
     truths = ["uno due tre quattro", "cinque sei sette otto"]
-    found = probe_score(["uno due tre quattro", "uno sei x y"], truths)
-    assert (found.rows, found.exact, found.prefix, found.overlap) == (2, 0.5, 0.5, (1 + 0.25) / 2)
-    assert (found.control_prefix, found.control_overlap) == (0.125, 0.125)
+    score = probe_score(["uno due tre quattro", "uno sei x y"], truths)
+    assert (score.rows, score.exact, score.prefix, score.overlap) == (2, 0.5, 0.5, (1 + 0.25) / 2)
+    assert (score.control_prefix, score.control_overlap) == (0.125, 0.125)

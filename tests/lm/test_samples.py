@@ -25,7 +25,7 @@ DOC = {"key": "x:1", "names": "", "target": 1, "choices": ["Vero", "Falso"]}
     ],
 )
 def test_the_likelier_label_by_both_ways(likelihoods, pred, by_length, reason):
-    sample = {"doc": DOC, "filtered_resps": [(one, False) for one in likelihoods], "left_out": ""}
+    sample = {"doc": DOC, "filtered_resps": [(likelihood, False) for likelihood in likelihoods], "left_out": ""}
     row = answered("likelihood", sample)
     assert (row["pred"], row["by_length"], row["unanswered"]) == (pred, by_length, reason)
     assert row["p_Vero"] + row["p_Falso"] == pytest.approx(0 if reason else 1)

@@ -86,9 +86,9 @@ def test_a_saved_index_gives_the_same_bits_and_holds_no_pickle(index, tmp_path):
 def test_the_twelve_rows_of_dev_that_stand_in_train_find_it_first():
     corpus = Corpus(DataConfig(source="claims"))
     rows, dev = (corpus.read(file)[0] for file in ("train.all.tsv", "dev.all.tsv"))
-    there = [one.claim for one, known in zip(dev, repeated(rows, dev), strict=True) if known]
-    train = [one.claim for one in rows]
+    there = [claim.claim for claim, known in zip(dev, repeated(rows, dev), strict=True) if known]
+    train = [claim.claim for claim in rows]
     assert len(there) == 12
     index = BM25().fit(train)
-    found = [train[index.scores(claim).argmax()] for claim in there]
-    assert [normalised(claim) for claim in found] == [normalised(claim) for claim in there]
+    nearest = [train[index.scores(claim).argmax()] for claim in there]
+    assert [normalised(claim) for claim in nearest] == [normalised(claim) for claim in there]

@@ -32,13 +32,13 @@ def folders(tmp_path_factory) -> dict[str, str]:
 
 def same_from_its_folder(tmp_path: Path, *words: str) -> None:
     """Train one step; the run's table of alpha1 is what a new object says of the same claims."""
-    one = config(*words, *STEP, f"out={tmp_path}")
-    folder = train(one)
+    job = config(*words, *STEP, f"out={tmp_path}")
+    folder = train(job)
     result = read_result(folder)
-    assert (result.status, result.steps, result.precision) == ("finished", 1, one.trainer.precision)
+    assert (result.status, result.steps, result.precision) == ("finished", 1, job.trainer.precision)
     table = pd.read_parquet(folder / "predictions" / "alpha1.parquet")
     model = xfact.load(folder)
-    logits, _ = model.logits(Corpus(one.data).read("test.all.tsv")[0])
+    logits, _ = model.logits(Corpus(job.data).read("test.all.tsv")[0])
     columns = [f"p_{label}" for label in model.card.labels]
     np.testing.assert_allclose(softmax(logits, axis=1), table[columns], rtol=0, atol=1e-6)
     assert [model.card.labels[place] for place in logits.argmax(1)] == table["pred"].tolist()

@@ -361,9 +361,9 @@ def test_with_layer_decay_each_layer_learns_slower_than_the_one_above(saved):
     rates = {id(parameter): group["lr"] for group in groups for parameter in group["params"]}
     assert len(rates) == len(list(model.parameters()))
     backbone = model.encoder.backbone
-    parts = [model.classifier, *reversed(frozen.layers(backbone)), frozen.embeddings(backbone)]
-    for number, part in enumerate(parts):
-        assert {rates[id(parameter)] for parameter in part.parameters()} == {0.5**number}
+    stack = [model.classifier, *reversed(frozen.layers(backbone)), frozen.embeddings(backbone)]
+    for number, module in enumerate(stack):
+        assert {rates[id(parameter)] for parameter in module.parameters()} == {0.5**number}
     assert {(group["weight_decay"], min(p.ndim for p in group["params"]) > 1) for group in groups} == {
         (0.1, True), (0.0, False),
     }  # fmt: skip

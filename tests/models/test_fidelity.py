@@ -185,10 +185,10 @@ def test_gradients_of_a_training_step_are_the_specs(tmp_path, claims, tokenizer,
     F.cross_entropy(plain.logits(claims)[0], gold, reduction="mean").backward()
     expected = {f"encoder.backbone.{name}": p.grad for name, p in bert.named_parameters() if p.grad is not None}
     expected |= {f"classifier.{name}": p.grad for name, p in plain.classifier.named_parameters()}
-    found = one_step(model, our_data(cls, claims, tmp_path))
-    assert found.keys() == expected.keys()
+    gradients = one_step(model, our_data(cls, claims, tmp_path))
+    assert gradients.keys() == expected.keys()
     for name, gradient in expected.items():
-        difference = (found[name] - gradient).abs().max()
+        difference = (gradients[name] - gradient).abs().max()
         assert difference <= 1e-6 * gradient.abs().max().clamp_min(1), name
     assert sum(float(gradient.abs().max()) > 1e-3 for gradient in expected.values()) > 30
 
@@ -196,9 +196,9 @@ def test_gradients_of_a_training_step_are_the_specs(tmp_path, claims, tokenizer,
 @pytest.mark.parametrize("mask_empty", [False, True])
 def test_gradients_of_claims_without_any_snippet_are_finite(tmp_path, claims, mask_empty):
     rows = [replace(claim, evidence=("",) * 5) for claim in claims[:2]]
-    found = one_step(new_model(AttnEA, new_bert(0.1), mask_empty=mask_empty), our_data(AttnEA, rows, tmp_path))
-    assert len(found) > 30
-    assert all(bool(gradient.isfinite().all()) for gradient in found.values())
+    gradients = one_step(new_model(AttnEA, new_bert(0.1), mask_empty=mask_empty), our_data(AttnEA, rows, tmp_path))
+    assert len(gradients) > 30
+    assert all(bool(gradient.isfinite().all()) for gradient in gradients.values())
 
 
 def test_scale_and_mask_empty_are_off_by_default():

@@ -62,21 +62,21 @@ def test_vectors_and_gradients_are_those_of_padding(attend, family, pooling, len
     encoder = Encoder(backbone(family), pooling).eval()
     assert encoder.packed
     given_batch = batch(lengths)
-    found = {}
+    by_packed = {}
     for packed in (True, False):
         encoder.packed = packed
         encoder.zero_grad()
         with patch.object(packed_module, "in_runs", attend):
             vectors = encoder(given_batch)
         (vectors * torch.linspace(-1, 1, vectors.numel()).view_as(vectors)).sum().backward()
-        found[packed] = (
+        by_packed[packed] = (
             vectors.detach(),
             {n: p.grad.clone() for n, p in encoder.named_parameters() if p.grad is not None},
         )
-    assert torch.allclose(found[True][0], found[False][0], atol=1e-5)
-    assert set(found[True][1]) == set(found[False][1])
-    for name, gradient in found[True][1].items():
-        assert torch.allclose(gradient, found[False][1][name], atol=1e-4), name
+    assert torch.allclose(by_packed[True][0], by_packed[False][0], atol=1e-5)
+    assert set(by_packed[True][1]) == set(by_packed[False][1])
+    for name, gradient in by_packed[True][1].items():
+        assert torch.allclose(gradient, by_packed[False][1][name], atol=1e-4), name
 
 
 def test_paddings_name_in_a_text_takes_a_position_like_any_other(tmp_path):
@@ -97,9 +97,9 @@ def test_nested_tensors_give_what_runs_of_equal_lengths_give(lengths):
     lengths = sorted(lengths)
     torch.manual_seed(1)
     query, key, value = (torch.randn(1, 2, sum(lengths), 8) for _ in range(3))
-    one, other = (attend(query, key, value, lengths, 0.3, 0.0) for attend in (in_runs, nested))
-    assert one.shape == other.shape == (1, sum(lengths), 2, 8)
-    assert torch.allclose(one, other, atol=1e-6)
+    runs, nests = (attend(query, key, value, lengths, 0.3, 0.0) for attend in (in_runs, nested))
+    assert runs.shape == nests.shape == (1, sum(lengths), 2, 8)
+    assert torch.allclose(runs, nests, atol=1e-6)
 
 
 def test_no_sequence_sees_another():
@@ -176,6 +176,6 @@ def test_the_samples_predictions_are_those_of_padding(kind, tmp_path):
     assert len(logits[0]) == 316
     assert torch.allclose(*logits, atol=1e-5)
     offset = logits[1].mean(0)  # new weights: without it one label has all
-    predictions = [(one - offset).argmax(1) for one in logits]
+    predictions = [(given - offset).argmax(1) for given in logits]
     assert torch.equal(*predictions)
     assert len(predictions[0].unique()) == 7

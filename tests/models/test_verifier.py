@@ -118,12 +118,12 @@ def test_a_step_in_parts_is_the_undivided_step(tmp_path, cls, accumulate):
     """Eleven claims in steps of seven: parts of 4 + 3, 3 + 2 + 2 or single claims, and a step of four at the end."""
     data = new_data(cls, tmp_path, 11)
     whole = trained(new_model(cls), data, 7).gradients
-    parts = trained(new_model(cls), data, 7, accumulate).gradients
-    assert len(whole) == len(parts) == 2
-    for one, other in zip(whole, parts, strict=True):
-        assert one.keys() == other.keys()
-        for name in one:
-            torch.testing.assert_close(other[name], one[name], rtol=1e-5, atol=1e-6)
+    in_parts = trained(new_model(cls), data, 7, accumulate).gradients
+    assert len(whole) == len(in_parts) == 2
+    for step, same_step in zip(whole, in_parts, strict=True):
+        assert step.keys() == same_step.keys()
+        for name in step:
+            torch.testing.assert_close(same_step[name], step[name], rtol=1e-5, atol=1e-6)
     assert (whole[0]["classifier.bias"] - whole[1]["classifier.bias"]).abs().max() > 1e-2
 
 
@@ -132,11 +132,11 @@ def test_a_step_is_the_mean_over_its_claims(tmp_path):
     model = new_model()
     seen = trained(model, data, 7, accumulate=3)
     sampler = Shuffled(11, 7, 1, seed=7)
-    for (rows, _), found in zip(sampler, seen.gradients, strict=True):
+    for (rows, _), gradients in zip(sampler, seen.gradients, strict=True):
         model.zero_grad()
         batch = data[rows, len(rows)]
         F.cross_entropy(model.verdict(batch)[0], batch.labels).backward()
-        torch.testing.assert_close(found["classifier.weight"], model.classifier.weight.grad, rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(gradients["classifier.weight"], model.classifier.weight.grad, rtol=1e-5, atol=1e-6)
 
 
 def test_class_weights_weigh_each_claim_by_its_label(tmp_path):
@@ -144,14 +144,14 @@ def test_class_weights_weigh_each_claim_by_its_label(tmp_path):
     weights = torch.tensor([0.5, 2.0, 1.0, 3.0, 0.0, 0.25, 1.5])
     model = new_model()
     model.class_weights = weights
-    (found,) = trained(model, data, 9, accumulate=2).gradients
+    (weighted,) = trained(model, data, 9, accumulate=2).gradients
     model.zero_grad()
     batch = data[np.arange(9), 9]
     chances = model.verdict(batch)[0].softmax(1)[torch.arange(9), batch.labels]
     (-(weights[batch.labels] * chances.log()).sum() / 9).backward()
-    torch.testing.assert_close(found["classifier.weight"], model.classifier.weight.grad, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(weighted["classifier.weight"], model.classifier.weight.grad, rtol=1e-5, atol=1e-6)
     (plain,) = trained(new_model(), data, 9).gradients
-    assert (found["classifier.weight"] - plain["classifier.weight"]).abs().max() > 1e-3
+    assert (weighted["classifier.weight"] - plain["classifier.weight"]).abs().max() > 1e-3
 
 
 def test_no_class_weights_by_default():
@@ -165,8 +165,7 @@ def test_the_logged_losses_are_means_over_the_claims_of_step_and_epoch(tmp_path,
     data = FitSplit(*FILES, *inputs(ClaimOnly, tmp_path, rows), batch_size, accumulate, 32, 0, seed=7)
     data.prepare_data()
     model, kept = new_model(), Kept()
-    parts = parts_of(batch_size, accumulate, 1)
-    run = trainer(accumulate_grad_batches=parts, logger=kept, log_every_n_steps=1)
+    run = trainer(accumulate_grad_batches=parts_of(batch_size, accumulate, 1), logger=kept, log_every_n_steps=1)
     run.fit(model, datamodule=data)
     claims = data.train.dataset
     with torch.no_grad():
@@ -187,10 +186,10 @@ def test_any_parts_over_any_ranks_are_the_same_optimiser_steps(tmp_path, batch_s
     """What Lightning and DDP do with each rank's batches, one rank after another in this process."""
     data = new_data(ClaimOnly, tmp_path, 19)
     expected, right = stepped(data, batch_size, 1, 1)
-    found, weights = stepped(data, batch_size, accumulate, ranks)
-    assert len(found) == len(expected) == -(-19 // batch_size)
-    for one, other in zip(found, expected, strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-6)
+    gradients, weights = stepped(data, batch_size, accumulate, ranks)
+    assert len(gradients) == len(expected) == -(-19 // batch_size)
+    for gradient, undivided in zip(gradients, expected, strict=True):
+        torch.testing.assert_close(gradient, undivided, rtol=0, atol=1e-6)
     torch.testing.assert_close(weights, right, rtol=0, atol=1e-6)
 
 
@@ -355,16 +354,16 @@ def test_a_logit_that_is_no_number_makes_the_dev_score_none(tmp_path):
 def test_records_of_a_test_come_back_in_row_order(tmp_path, cls):
     split = read_split(*inputs(cls, tmp_path, 13), "test.all.tsv", "alpha1")
     model = new_model(cls)
-    found = []
+    tests = []
     for batch_size in (1, 5, 64):
         trainer().test(model, SplitData(split, batch_size, 0), verbose=False)
-        found.append(collected(model.records))
+        tests.append(collected(model.records))
     model.eval()
     with torch.no_grad():
         logits, attention = model.verdict(split.dataset[np.arange(13), 13])
-    for one, weights in found:
-        assert one.dtype == np.float32
-        np.testing.assert_allclose(one, logits, rtol=0, atol=1e-5)
+    for recorded, weights in tests:
+        assert recorded.dtype == np.float32
+        np.testing.assert_allclose(recorded, logits, rtol=0, atol=1e-5)
         if cls is AttnEA:
             np.testing.assert_allclose(weights, attention, rtol=0, atol=1e-5)
         else:
@@ -378,8 +377,8 @@ def test_collected_restores_row_order_whatever_the_batches(order_and_cuts):
     order, cuts = np.array(order_and_cuts[0]), sorted(set(order_and_cuts[1]))
     logits, attention = np.random.default_rng(0).random((2, len(order), 5))
     records = [(rows, logits[rows], attention[rows]) for rows in np.split(order, cuts)]
-    found, weights = collected(records)
-    np.testing.assert_array_equal(found, logits)
+    ordered, weights = collected(records)
+    np.testing.assert_array_equal(ordered, logits)
     np.testing.assert_array_equal(weights, attention)
     assert collected([(rows, part, None) for rows, part, _ in records])[1] is None
 

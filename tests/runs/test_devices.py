@@ -6,20 +6,20 @@ from hypothesis import strategies as st
 
 from xfact.process import threads
 from xfact.process.threads import asked_threads, available_cores, container_cores, share
-from xfact.runs.devices import parts
+from xfact.runs.devices import devices_of_jobs
 
 
 @given(st.integers(1, 16), st.integers(1, 16))
 def test_parts_are_equal_and_do_not_overlap_while_there_are_enough(devices, jobs):
     names = [str(number) for number in range(devices)]
-    found = parts(names, jobs)
-    assert len(found) == jobs
-    assert len({len(part) for part in found}) == 1
-    used = [name for part in found for name in part]
+    shares = devices_of_jobs(names, jobs)
+    assert len(shares) == jobs
+    assert len({len(own) for own in shares}) == 1
+    used = [name for own in shares for name in own]
     assert set(used) <= set(names)
     if devices >= jobs:
         assert len(used) == len(set(used))
-        assert len(found[0]) == devices // jobs
+        assert len(shares[0]) == devices // jobs
     else:
         assert max(used.count(name) for name in names) == -(-jobs // devices)
 

@@ -22,8 +22,8 @@ def config(**given) -> Config:
 
 
 def digest(**given) -> str:
-    one = config(**given)
-    return run_hash(identity(one, Corpus(one.data)))
+    job = config(**given)
+    return run_hash(identity(job, Corpus(job.data)))
 
 
 def test_the_identity_of_the_defaults_is_what_it_was():
@@ -100,8 +100,8 @@ def test_every_key_is_in_the_identity_or_named_as_none():
         if name == "data":
             changed = changed.model_copy(update={"data": other.model_copy(update={"source": "sample", "labels": None})})
         trainer = changed.trainer.model_copy(update={"devices": 1, "nodes": 1})
-        parts = identity(changed.model_copy(update={"trainer": trainer}), Corpus(config().data))
-        assert set(parts[name]) >= {*type(section).model_fields} - left_out - {"labels"}
+        decisive = identity(changed.model_copy(update={"trainer": trainer}), Corpus(config().data))
+        assert set(decisive[name]) >= {*type(section).model_fields} - left_out - {"labels"}
 
 
 def test_every_file_of_an_encoder_that_is_loaded_counts(tmp_path):

@@ -43,8 +43,8 @@ SPLITS = {f"alpha{place}": score(place) for place in range(1, 7)}
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_the_scores_of_a_run(columns):
     text = printed(columns, lambda out: print_scores(SPLITS, score(7), out))
-    for one in [*SPLITS.values(), score(7)]:
-        for figure in (one.macro_f1, one.macro_f1_gold, one.macro_f1_7, one.accuracy):
+    for split in [*SPLITS.values(), score(7)]:
+        for figure in (split.macro_f1, split.macro_f1_gold, split.macro_f1_7, split.accuracy):
             assert f"{100 * figure:.1f}" in text
     assert text.count("12,345") >= 7
 
@@ -57,8 +57,8 @@ def test_the_table_of_a_sweep(columns):
         for seed in (1, 2)
     ]
     text = printed(columns, lambda out: print_mean_table(runs, out))
-    for one in [*SPLITS.values(), score(7)]:
-        assert text.count(f"{100 * one.macro_f1:.1f} (0.0)") == 2
+    for split in [*SPLITS.values(), score(7)]:
+        assert text.count(f"{100 * split.macro_f1:.1f} (0.0)") == 2
 
 
 def asked(**changes) -> LmRecord:
@@ -90,4 +90,4 @@ def test_the_tables_of_a_language_model(columns):
 def test_a_pipe_has_whole_numbers(capsys):
     print_scores(SPLITS, score(7))
     text = capsys.readouterr()
-    assert all(f"{100 * one.macro_f1_7:.1f}" in text.out + text.err for one in SPLITS.values())
+    assert all(f"{100 * split.macro_f1_7:.1f}" in text.out + text.err for split in SPLITS.values())

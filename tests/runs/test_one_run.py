@@ -13,13 +13,14 @@ from runs.test_result import result
 from xfact.config import Config
 from xfact.errors import Failure, UserError
 from xfact.process.lock import Elsewhere, only_one
-from xfact.runs import train as runs
+from xfact.runs import attempt
+from xfact.runs.attempt import recorded
 from xfact.runs.checkpoints import Checkpoints, write
 from xfact.runs.evaluate import evaluate, with_changes
 from xfact.runs.folder import RunFolder
 from xfact.runs.metrics import MetricsFile
 from xfact.runs.result import read_result
-from xfact.runs.train import recorded, train
+from xfact.runs.train import train
 
 GROUP = {"TORCHELASTIC_RUN_ID": "x", "WORLD_SIZE": "2", "LOCAL_RANK": "0"}
 WITHOUT_OPTIMISER = ("majority", "linear", "knn")
@@ -44,9 +45,9 @@ def test_a_model_without_an_optimiser_takes_one_device_of_those_asked(tmp_path, 
     folder = train(small(tmp_path / "two", *words))
     assert alone is not None
     assert folder is not None
-    found = read_result(folder)
-    assert found is not None
-    assert (found.status, found.world_size) == ("finished", 1)
+    done = read_result(folder)
+    assert done is not None
+    assert (done.status, done.world_size) == ("finished", 1)
     for ours, theirs in zip(tables(folder), tables(alone), strict=True):
         assert ours.equals(theirs)
     more = train(small(tmp_path / "two", *words, "split=[alpha1,alpha3]"))  # scored by the first process alone
@@ -125,9 +126,9 @@ def test_seconds_are_those_of_all_attempts(tmp_path):
     with recorded(tmp_path, last := result(status="running")):
         time.sleep(0.2)
         last.status = "finished"
-    found = read_result(tmp_path)
-    assert (found.status, found.error) == ("finished", None)
-    assert found.seconds == pytest.approx(0.6, abs=0.2)
+    done = read_result(tmp_path)
+    assert (done.status, done.error) == ("finished", None)
+    assert done.seconds == pytest.approx(0.6, abs=0.2)
 
 
 class Killed(BaseException):
@@ -144,7 +145,7 @@ def test_the_history_of_a_killed_run_is_that_of_one_that_was_not(tmp_path, monke
         save(self, trainer)
         if trainer.global_step == step:
             monkeypatch.setattr(MetricsFile, "save", lambda _: None)
-            monkeypatch.setattr(runs, "write_result", lambda *_: None)
+            monkeypatch.setattr(attempt, "write_result", lambda *_: None)
             raise Killed
 
     with monkeypatch.context() as monkeypatch:
@@ -156,9 +157,9 @@ def test_the_history_of_a_killed_run_is_that_of_one_that_was_not(tmp_path, monke
     assert stopped.status == "running"
     assert stopped.seconds > 0
     assert train(small(tmp_path / "killed", *words)) == folder
-    found = read_result(folder)
-    assert (found.status, found.resumed_from_step) == ("finished", step)
-    assert found.seconds > stopped.seconds
+    done = read_result(folder)
+    assert (done.status, done.resumed_from_step) == ("finished", step)
+    assert done.seconds > stopped.seconds
     history = (folder / "metrics.csv").read_text()
     assert history == (whole(tmp_path / "whole", *words) / "metrics.csv").read_text()
     assert history.count("\n") == 1 + 4 + 2
@@ -185,8 +186,8 @@ def test_a_checkpoint_on_a_full_disk_leaves_nothing_and_says_why(tmp_path, monke
 
 def test_the_reason_is_said_though_the_result_cannot_be_written(tmp_path, monkeypatch, capsys):
     with pytest.raises(Failure, match="no room for a checkpoint"), recorded(tmp_path, result(status="running")):
-        assert (tmp_path / ".room").stat().st_size == runs.ROOM
-        monkeypatch.setattr(runs, "write_result", fail)
+        assert (tmp_path / ".room").stat().st_size == attempt.ROOM
+        monkeypatch.setattr(attempt, "write_result", fail)
         raise Failure("no room for a checkpoint")
     assert "no room for a result" in capsys.readouterr().err
     assert not (tmp_path / ".room").exists()

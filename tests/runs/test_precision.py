@@ -36,14 +36,14 @@ def still(tmp_path_factory) -> str:
 
 
 def fitted(folder: Path, *words: str) -> Fitted:
-    one = config(*SMALL, f"out={folder}", *words)
+    job = config(*SMALL, f"out={folder}", *words)
     folder.mkdir(exist_ok=True)
     with Stop() as stop:
-        model = make_model(one)
+        model = make_model(job)
         return fit(
-            one,
+            job,
             model,
-            make_featuriser(one, model.layout),
+            make_featuriser(job, model.layout),
             folder,
             stop,
             Loggers(folder, None, False),
@@ -86,7 +86,7 @@ def test_after_20_steps_losses_and_gradients_are_those_of_fp32(still, tmp_path, 
         pairs = zip(gradients[precision], gradients["32-true"], strict=True)
         pairs = [pair for pair in pairs if pair[0] < math.inf]  # a step that 16-mixed skipped
         assert len(pairs) >= 18
-        assert all(one == pytest.approx(other, rel=0.05) for one, other in pairs)
+        assert all(norm == pytest.approx(of_fp32, rel=0.05) for norm, of_fp32 in pairs)
     assert len(set(map(str, losses.values()))) == 3  # 16-mixed is no bf16-mixed
 
 

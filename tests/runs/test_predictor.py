@@ -44,8 +44,8 @@ def predictor(folder):
     return xfact.load(folder)
 
 
-def same(one: pd.DataFrame, other: pd.DataFrame) -> bool:
-    return one.equals(other)
+def same(table: pd.DataFrame, other: pd.DataFrame) -> bool:
+    return table.equals(other)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,8 @@ def test_a_call_changes_nothing_outside_itself(folder):
 
 def test_eight_threads_get_the_rows_that_one_gets(folder):
     model = xfact.load(folder)
-    parts = [CLAIMS[: 3 * (1 + n % 8)] for n in range(32)]
-    serial = [model.predict(part) for part in parts]
+    lists = [CLAIMS[: 3 * (1 + n % 8)] for n in range(32)]
+    serial = [model.predict(claims) for claims in lists]
     with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(model.predict, parts))
-    assert all(same(one, other) for one, other in zip(serial, together, strict=True))
+        together = list(pool.map(model.predict, lists))
+    assert all(same(alone, beside) for alone, beside in zip(serial, together, strict=True))

@@ -32,9 +32,9 @@ def test_a_number_that_is_none_stays_strict_json_with_its_sign(tmp_path, value):
     write_result(tmp_path, result(seconds=value))
     text = (tmp_path / "result.json").read_text()
     json.loads(text, parse_constant=pytest.fail)
-    found = read_result(tmp_path)
-    assert found is not None
-    assert repr(found.seconds) == repr(value)
+    read = read_result(tmp_path)
+    assert read is not None
+    assert repr(read.seconds) == repr(value)
 
 
 @pytest.mark.parametrize("value", [0, -1, "NaN", "Infinity"])
@@ -69,11 +69,11 @@ def test_a_record_that_is_not_one_is_named(tmp_path, text):
 
 
 def test_the_versions_name_code_data_and_libraries():
-    found = result().versions
-    assert found.code == code_version()
-    assert len(found.code) == 12
-    assert found.data == {"train.all.tsv": "abc"}
-    assert all(found.libraries.values())
+    made_with = result().versions
+    assert made_with.code == code_version()
+    assert len(made_with.code) == 12
+    assert made_with.data == {"train.all.tsv": "abc"}
+    assert all(made_with.libraries.values())
 
 
 def test_scores_need_every_definition():

@@ -119,12 +119,12 @@ def axes(config: DictConfig, overrides: list[str]) -> list[list[str]]:
     params = config.hydra.sweeper.get("params") or {}
     given = [f"{key}={value}" for key, value in params.items()] + overrides
     # A key given twice counts once, the last time, as in Hydra's own sweeper.
-    found: dict[str, list[str]] = {}
+    words: dict[str, list[str]] = {}
     for override in OverridesParser.create().parse_overrides(given):
         key = override.get_key_element()
         values = override.sweep_string_iterator() if override.is_sweep_override() else None
-        found[key] = [str(override.input_line)] if values is None else [f"{key}={value}" for value in values]
-    return list(found.values())
+        words[key] = [str(override.input_line)] if values is None else [f"{key}={value}" for value in values]
+    return list(words.values())
 
 
 def keep_first_row(config: DictConfig) -> None:

@@ -109,8 +109,8 @@ def choices(group: str) -> list[str]:
 
 def groups() -> str:
     """The config groups and their choices, a line each."""
-    found = {path.name: choices(path.name) for path in sorted(conf_folder().iterdir()) if path.is_dir()}
-    return "\n".join(f"{group}: {', '.join(names)}" for group, names in found.items() if names)
+    folders = sorted(path.name for path in conf_folder().iterdir() if path.is_dir())
+    return "\n".join(f"{group}: {', '.join(names)}" for group in folders if (names := choices(group)))
 
 
 def conf_folder() -> Path:

@@ -17,10 +17,10 @@ from xfact.io.files import read_yaml
 from xfact.io.grid import Table, rich_table, stdout_console
 from xfact.launch.tasks import folder_of, function, named
 from xfact.process.command import bare
+from xfact.runs.attempt import to_save
 from xfact.runs.folder import RunFolder, runs_below
 from xfact.runs.result import read_result
 from xfact.runs.states import LEFT, State, counts, state
-from xfact.runs.train import to_save
 
 
 def preview(jobs: list[Config], axes: list[list[str]], at_once: int, words: str) -> None:
@@ -35,21 +35,21 @@ def preview(jobs: list[Config], axes: list[list[str]], at_once: int, words: str)
     line(repeated(len(jobs), len(runs), axes) or many(len(runs), "run"))
     for text in axis_lines(axes):
         line(text)
-    rows = [(one.name, RunFolder(folder).name, note(runs[folder], folder, one)) for folder, one in states.items()]
+    rows = [(state.name, RunFolder(folder).name, note(runs[folder], folder, state)) for folder, state in states.items()]
     line("")
     out.print(rich_table(Table("", ("state", f"run, below {jobs[0].out}", ""), rows, texts=3)))
     line("")
     line(counts(list(states.values())))
-    if odd := [folder for folder, one in states.items() if one.name == "unreadable"]:
+    if odd := [folder for folder, state in states.items() if state.name == "unreadable"]:
         line(f"{many(len(odd), 'unreadable run')} would fail: move away {', '.join(map(str, odd))}")
     left = {folder: job for folder, job in runs.items() if is_left(job, states[folder])}
     line(f"estimated: {estimate(left, max(1, min(at_once, len(left))))}")
     line(f"{'to complete' if left or odd else 'to see the scores'}: python {sys.argv[0]} {words}")
 
 
-def is_left(config: Config, one: State) -> bool:
+def is_left(config: Config, state: State) -> bool:
     """Whether the command would run this."""
-    return one.name in LEFT or (config.rerun and one.name == "finished")
+    return state.name in LEFT or (config.rerun and state.name == "finished")
 
 
 def many(number: int, noun: str) -> str:
@@ -69,19 +69,18 @@ def repeated(jobs: int, runs: int, axes: Iterable[list[str]]) -> str | None:
 def axis_lines(axes: Iterable[list[str]]) -> list[str]:
     """Each key with its values, and the words that all jobs share."""
     axes = [list(dict.fromkeys(words)) for words in axes]
-    varied = [words for words in axes if len(words) > 1]
+    varied = [[word.partition("=") for word in words] for words in axes if len(words) > 1]
     shared = [bare(words[0]) for words in axes if len(words) == 1 and not words[0].startswith("preview=")]
-    values = [[word.partition("=") for word in words] for words in varied]
-    lines = [f"  {parts[0][0]}: {', '.join(value for *_, value in parts)}" for parts in values]
+    lines = [f"  {pairs[0][0]}: {', '.join(value for *_, value in pairs)}" for pairs in varied]
     return lines + ([f"  all with {' '.join(shared)}"] if shared else [])
 
 
-def note(config: Config, folder: Path, one: State) -> str:
+def note(config: Config, folder: Path, state: State) -> str:
     """What stands beside a run's state."""
-    if config.rerun and one.name == "finished":
+    if config.rerun and state.name == "finished":
         return "made again, the old one kept"
     left = named(config.task).left
-    return one.why or (function(left)(config, folder, one) if left else "")
+    return state.why or (function(left)(config, folder, state) if left else "")
 
 
 def estimate(left: dict[Path, Config], at_once: int) -> str:
@@ -91,7 +90,7 @@ def estimate(left: dict[Path, Config], at_once: int) -> str:
     jobs = list(left.values())
     alike = named(jobs[0].task).alike
     seconds = seconds_by_kind({job.out for job in jobs}, {folder.parent.name for folder in left}, alike)
-    known = [mean(found) for job in jobs if (found := seconds.get(kind(to_save(job), alike)))]
+    known = [mean(times) for job in jobs if (times := seconds.get(kind(to_save(job), alike)))]
     unlike = f"no finished run of the same model, encoder, data and epochs below {jobs[0].out}"
     if not known:
         return f"unknown ({unlike})"
@@ -101,7 +100,7 @@ def estimate(left: dict[Path, Config], at_once: int) -> str:
 
 def seconds_by_kind(outs: set[str], models: set[str], alike: tuple[str, ...]) -> dict[str, list[float]]:
     """The seconds of finished runs in these models' folders that were run in one go."""
-    found = defaultdict(list)
+    seconds = defaultdict(list)
     below = (folder for out in outs if Path(out).is_dir() for folder in runs_below(out))
     for folder in (folder for folder in below if folder.parent.name in models):
         try:
@@ -111,8 +110,8 @@ def seconds_by_kind(outs: set[str], models: set[str], alike: tuple[str, ...]) ->
         if result is None or result.status != "finished" or result.resumed_from_step:
             continue
         with suppress(DataError, KeyError, TypeError, AttributeError):  # of another version
-            found[kind(read_yaml(RunFolder(folder).config), alike)].append(result.seconds)
-    return found
+            seconds[kind(read_yaml(RunFolder(folder).config), alike)].append(result.seconds)
+    return seconds
 
 
 def kind(saved: dict[str, Any], alike: tuple[str, ...]) -> str:

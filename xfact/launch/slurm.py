@@ -70,10 +70,10 @@ def print_scripts(config: DictConfig) -> None:
 
 def by_shape(jobs: Iterable[Job]) -> list[list[Job]]:
     """The jobs of each array."""
-    found: dict[tuple[int, int], list[Job]] = {}
+    arrays: dict[tuple[int, int], list[Job]] = {}
     for job in jobs:
-        found.setdefault(job.shape, []).append(job)
-    return list(found.values())
+        arrays.setdefault(job.shape, []).append(job)
+    return list(arrays.values())
 
 
 def place_of(config: DictConfig) -> Path:
@@ -128,10 +128,10 @@ def without_submission(jobs: list[Job], sweeps: Path) -> Iterator[tuple[Job, dic
         elif job.folder in queued:
             yield job, done | {"skipped": True, "error": f"{job.name} is in the queue as {queued[job.folder]}"}
         else:
-            one = state(job.folder)
-            if one.name == "running":
-                yield job, done | {"skipped": True, "error": f"{job.name} is being run by {one.why}"}
-            elif one.name == "finished" and not lacks(job.config, job.folder, one):
+            status = state(job.folder)
+            if status.name == "running":
+                yield job, done | {"skipped": True, "error": f"{job.name} is being run by {status.why}"}
+            elif status.name == "finished" and not lacks(job.config, job.folder, status):
                 say(f"finished already: {job.folder}")
                 yield job, done | {"folder": str(job.folder)}
             else:
@@ -142,12 +142,12 @@ def without_submission(jobs: list[Job], sweeps: Path) -> Iterator[tuple[Job, dic
 def queued_runs(sweeps: Path) -> dict[Path, str]:
     """The runs that former sweeps have in the queue, with their Slurm ids."""
     states = queue() or {}
-    found = {}
+    queued = {}
     for file in sweeps.glob("*/slurm/array-*.json"):
         for slurm_id, folder in json.loads(file.read_text(encoding="utf-8")).items():
             if states.get(slurm_id, "COMPLETED") not in ENDED:
-                found[Path(folder)] = slurm_id
-    return found
+                queued[Path(folder)] = slurm_id
+    return queued
 
 
 def executor(options: dict[str, Any], job: Job, place: Path) -> Any:
@@ -193,7 +193,7 @@ def submit(executor: Any, jobs: list[Job], place: Path) -> dict[str, Job]:
             submitted = executor.map_array(FrozenJob(), files)
         except (subprocess.CalledProcessError, RuntimeError) as error:
             raise Failure(f"sbatch refused the array: {str(error).splitlines()[0]}") from None
-    ids = {one.job_id: job for one, job in zip(submitted, jobs, strict=True)}
+    ids = {submission.job_id: job for submission, job in zip(submitted, jobs, strict=True)}
     array = next(iter(ids)).partition("_")[0]
     runs = {slurm_id: str(job.folder) for slurm_id, job in ids.items() if job.folder}
     write_text(place / f"array-{array}.json", json.dumps(runs))
@@ -283,8 +283,8 @@ def ends(ids: list[str]) -> Iterator[tuple[str, str]]:
 def outcome_of(job: Job, slurm_id: str, state: str, place: Path) -> dict[str, Any]:
     """How a job ended, by its own word, or by Slurm's if it had no time for one."""
     files = sorted(place.glob(f"job-{job.number}.outcome-*.json"))
-    found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    own = next((outcome for outcome in found if outcome.get("error")), found[0] if found else None)
+    outcomes = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    own = next((outcome for outcome in outcomes if outcome.get("error")), outcomes[0] if outcomes else None)
     if own is not None and not own.get("interrupted"):
         return own | {"job": job.command}
     log = next(iter(sorted(place.glob(f"{slurm_id}_*log.err"))), place)

@@ -21,10 +21,10 @@ def status(config: Config) -> None:
     if not states:
         raise UserError(f"runs={config.runs}: no run here")
     out = stdout_console()
-    rows = [(one.name, RunFolder(folder).name, one.why) for folder, one in states.items()]
+    rows = [(state.name, RunFolder(folder).name, state.why) for folder, state in states.items()]
     out.print(rich_table(Table("", ("state", f"run, below {config.runs}", ""), rows, texts=3)))
     lines = ["", f"{many(len(rows), 'run')}: {counts(list(states.values()))}"]
-    left = {folder: one.result for folder, one in states.items() if one.name in LEFT and one.result}
+    left = {folder: state.result for folder, state in states.items() if state.name in LEFT and state.result}
     lines += ["", "to complete, from the folder where they were started:"] if left else []
     for folder, result in left.items():
         words = result.command and with_out(result.command, os.path.relpath(RunFolder(folder).out))

@@ -39,11 +39,11 @@ class Sweep(Callback):
         try:
             if self.first_row:
                 keep_first_row(config)
-            configs = [one for one, _ in jobs(config)]
-            folders = [folder_of(one) or number for number, one in enumerate(configs)]
-            if not any(one.preview for one in configs):
+            configs = [job for job, _ in jobs(config)]
+            folders = [folder_of(job) or number for number, job in enumerate(configs)]
+            if not any(job.preview for job in configs):
                 check_all(configs)
-            if alone := [one.task for one in configs if not named(one.task).sweeps]:
+            if alone := [job.task for job in configs if not named(job.task).sweeps]:
                 raise UserError(
                     f"task={alone[0]} is without -m; a sweep's own words and preview=true show how far it is"
                 )
@@ -63,7 +63,7 @@ class Sweep(Callback):
 
 def list_runs(place: Path, configs: list[Config], folders: list[Any]) -> None:
     """The sweep's runs, for a report of them alone."""
-    names = [os.path.relpath(folder, one.out) for one, folder in zip(configs, folders, strict=True)]
+    names = [os.path.relpath(folder, config.out) for config, folder in zip(configs, folders, strict=True)]
     write_text(sweep_list(place), "".join(f"{name}\n" for name in dict.fromkeys(names)))
 
 
@@ -79,10 +79,10 @@ def check_all(configs: list[Config]) -> None:
 
 def announce(config: DictConfig, configs: list[Config], runs: int, at_once: int) -> None:
     """Print the preview and end the command, if that is asked for; else say if there are more jobs than runs."""
-    from xfact.launch.preview import preview, repeated  # numpy, which --help need not wait for
+    from xfact.launch.preview import preview, repeated  # 0.06 s, which --help need not wait for
 
     words = axes(config, list(config.hydra.overrides.task))
-    if any(one.preview for one in configs):
+    if any(job.preview for job in configs):
         hydra: Any = OmegaConf.to_container(config.hydra, resolve=False)
         preview(configs, words, config.hydra.launcher.get("array_parallelism", at_once), command(hydra, sweep=True))
         if "array_parallelism" in config.hydra.launcher:

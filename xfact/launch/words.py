@@ -30,12 +30,12 @@ def quoted(word: str, sweep: bool) -> str:
     if value == "null" and key.isidentifier() and (conf_folder() / key).is_dir():
         return f"~{key}"  # Hydra's way to choose nothing of a group
     if PATHS.get(key) and re.fullmatch(r"\[.+\]", value):
-        return f"{key}=[" + ",".join(quoted_path(part.strip()) for part in value[1:-1].split(",")) + "]"
+        return f"{key}=[" + ",".join(quoted_path(path.strip()) for path in value[1:-1].split(",")) + "]"
     if not equals or key.lstrip("+") not in PATHS or value in ("", "null", "???") or value[0] in "'\"":
         return word
-    one = not sweep or key.lstrip("+") in WRITTEN or Path(value).expanduser().exists()
-    values = [value] if one else value.split(",")
-    return f"{key}=" + ",".join(one if one in ("null", "???") else quoted_path(one) for one in values)
+    single = not sweep or key.lstrip("+") in WRITTEN or Path(value).expanduser().exists()
+    paths = [value] if single else value.split(",")
+    return f"{key}=" + ",".join(path if path in ("null", "???") else quoted_path(path) for path in paths)
 
 
 def quoted_path(path: str) -> str:

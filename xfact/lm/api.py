@@ -100,7 +100,7 @@ class Patient:
                 if generate:
                     answers: list[Any] = [text_of(choice) for choice in choices]
                 else:
-                    answers = [self.likelihood(*each) for each in zip(choices, messages, ctxlens or [], strict=True)]
+                    answers = [self.likelihood(*row) for row in zip(choices, messages, ctxlens or [], strict=True)]
             except NoAnswer as error:
                 self.give_up(str(error))
                 return [Silence(str(error)) if generate else (Never(str(error)), False) for _ in messages]

@@ -21,6 +21,7 @@ from xfact.process.command import this_command
 from xfact.process.lock import only_one
 from xfact.process.signals import Stop
 from xfact.process.threads import jobs_at_once, use_threads
+from xfact.runs.attempt import keep_aside, make_folder, recorded
 from xfact.runs.folder import RunFolder
 from xfact.runs.identity import run_hash
 from xfact.runs.identity import settings as flat
@@ -31,7 +32,6 @@ from xfact.schema import OFFICIAL
 def evaluate(config: LmJob) -> Path:
     """Ask the model what the config says, unless that is done; returns the run's folder."""
     from xfact.lm.tables import one_line
-    from xfact.runs.train import keep_aside
 
     lm = settings.checked(config)
     settings.check_files(config)
@@ -60,7 +60,6 @@ def quiet(config: LmJob) -> bool:
 def run(config: LmJob, lm: LmConfig, folder: Path) -> Result:
     """A run in its folder; answers of an earlier attempt are taken from where they are kept."""
     from xfact.runs.loggers import opened
-    from xfact.runs.train import make_folder, recorded
 
     make_folder(config, folder)
     result = opening(config, lm)

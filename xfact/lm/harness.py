@@ -123,7 +123,7 @@ def tokens(model: Any, counter: Any) -> tuple[int, int]:
         likelihood = instance.request_type == "loglikelihood"
         texts.append(instance.args[0] + instance.args[1] if likelihood else instance.args[0])
         outs += [] if likelihood else [answer]
-    return tuple(sum(map(len, model.tokenizer(each).input_ids)) if each else 0 for each in (texts, outs))  # type: ignore[return-value]
+    return tuple(sum(map(len, model.tokenizer(side).input_ids)) if side else 0 for side in (texts, outs))  # type: ignore[return-value]
 
 
 def price(lm: LmConfig, tokens_in: int, tokens_out: int) -> float | None:

@@ -102,23 +102,23 @@ def answering(
         keys = [f"{request} {row}" for request, row in zip(requests, rows, strict=True)]
         for key in keys if anew else ():
             kept.forget(key)
-        found = [kept.kept(key) for key in keys]
-        left = [place for place, answer in enumerate(found) if answer is None]
+        answers = [kept.kept(key) for key in keys]
+        left = [place for place, answer in enumerate(answers) if answer is None]
         for place in left:
             kept.rows[requests[place]].append(rows[place])
         asked = [instances[place] for place in left]
-        answers = list(ask(asked, disable_tqdm=quiet)) if asked else []
-        for place, given in zip(left, answers, strict=True):
-            found[place] = kept.kept(keys[place])
-            if found[place] is None:
-                found[place] = given
+        new_answers = list(ask(asked, disable_tqdm=quiet)) if asked else []
+        for place, given in zip(left, new_answers, strict=True):
+            answers[place] = kept.kept(keys[place])
+            if answers[place] is None:
+                answers[place] = given
                 if is_answer(given):  # of a model that hands its answers over under other settings
                     kept.keep(keys[place], given)
         counter.requests += len(instances)
         counter.cached += len(instances) - len(left)
         counter.asked += asked
-        counter.answers += answers
-        return thoughts(found, instances) if method == "generate_until" else found
+        counter.answers += new_answers
+        return thoughts(answers, instances) if method == "generate_until" else answers
 
     return answer
 
@@ -129,10 +129,10 @@ def thoughts(answers: list[Any], instances: Sequence[Any]) -> list[Any]:
     A thought that ends in one answer was begun by the template, so an answer that was cut before any end is a thought.
     """
     begun = any(CLOSED.search(text) and not OPENED.search(CLOSED.split(text)[0]) for text in answers)
-    found = []
+    texts = []
     for answer, instance in zip(answers, instances, strict=True):
         prompt = str(plain(instance.args[0])).rstrip()
         inside = OPENED.search(prompt, max(0, len(prompt) - 16)) or (begun and getattr(answer, "cut", False))
         opened = inside and not OPENED.search(answer) and not CLOSED.search(answer) and not hasattr(answer, "reason")
-        found.append(Answer(f"<think>{answer}", getattr(answer, "cut", False)) if opened else answer)
-    return found
+        texts.append(Answer(f"<think>{answer}", getattr(answer, "cut", False)) if opened else answer)
+    return texts

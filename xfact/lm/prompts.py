@@ -42,15 +42,15 @@ def read_prompt(name: str) -> Prompt:
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.yaml")))
         raise UserError(f"lm.prompt={name}: no such prompt; known: {known}, or the path of a YAML file")
-    parts = read_yaml(path, text_alone=True)  # a label `no` stays one
+    content = read_yaml(path, text_alone=True)  # a label `no` stays one
     try:
-        parts["version"] = int(parts["version"])
-        head = {key: parts.pop(key) for key in ("name", "version", "language")}
+        content["version"] = int(content["version"])
+        head = {key: content.pop(key) for key in ("name", "version", "language")}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(
             f"{path}: not a prompt with name, version and language ({str(error).splitlines()[0]})"
         ) from None
-    return Prompt(**head, parts=parts, digest=content_hash(path)[:16])
+    return Prompt(**head, parts=content, digest=content_hash(path)[:16])
 
 
 def filled(template: str, **values: object) -> str:

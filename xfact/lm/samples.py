@@ -44,10 +44,10 @@ def answered(mode: str, sample: dict[str, Any]) -> dict[str, Any]:
     reason = next((answer.reason for answer in answers if hasattr(answer, "reason")), "")
     if mode == "completion":
         text = said(answers[0])
-        found = continuation(text, doc["target"])
+        likeness = continuation(text, doc["target"])
         return {
-            "id": doc["key"], "answer": text, "unanswered": reason, "target": doc["target"], "exact": found.exact,
-            "prefix": found.prefix, "overlap_words": found.overlap, "left_out": sample["left_out"],
+            "id": doc["key"], "answer": text, "unanswered": reason, "target": doc["target"], "exact": likeness.exact,
+            "prefix": likeness.prefix, "overlap_words": likeness.overlap, "left_out": sample["left_out"],
         }  # fmt: skip
     labels, names = labels_of(doc), names_of(doc)
     row: dict[str, Any] = {"id": doc["key"], "gold": labels[doc["target"]], "left_out": sample["left_out"]}

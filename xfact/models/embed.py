@@ -28,12 +28,12 @@ class Embedder:
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         """[N, hidden], a vector a text in their order."""
         starts = range(0, len(texts), TEXTS)
-        parts = [self.vectors(texts[start : start + TEXTS]) for start in tracked(starts, "encoding", len(starts))]
-        return np.concatenate(parts) if parts else np.empty((0, self.encoder.hidden), np.float32)
+        batches = [self.vectors(texts[start : start + TEXTS]) for start in tracked(starts, "encoding", len(starts))]
+        return np.concatenate(batches) if batches else np.empty((0, self.encoder.hidden), np.float32)
 
     @torch.inference_mode()
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """The vectors of one batch."""
+        """[N, hidden] of the texts of a batch."""
         (rows,) = self.tokeniser.encode([[(text, None) for text in texts]])
         ids = [np.asarray(row, np.int64) for row in rows["ids"].to_pylist()]
         order = np.argsort([len(row) for row in ids], kind="stable")
@@ -43,7 +43,7 @@ class Embedder:
         batch = Batch(nothing, nothing, 0, flat(ordered), [len(row) for row, _ in ordered], restore)
         moved = replace(
             batch,
-            tokens={name: part.to(self.device) for name, part in batch.tokens.items()},
+            tokens={name: values.to(self.device) for name, values in batch.tokens.items()},
             restore=restore.to(self.device),
         )
         return torch.nn.functional.normalize(self.encoder(moved).float()).cpu().numpy()

@@ -74,7 +74,7 @@ class Encoder(nn.Module):
         """[S, hidden] of a batch's sequences in the order of their lengths."""
         states = packed_states(self.backbone, batch, self.has_types)
         if self.pooling == "mean":
-            return torch.stack([part.mean(0) for part in states.split(batch.lengths)])
+            return torch.stack([sequence.mean(0) for sequence in states.split(batch.lengths)])
         starts = torch.tensor([0, *accumulate(batch.lengths[:-1])], device=states.device)
         first = states[starts]
         if self.pooling == "pooler":
@@ -85,11 +85,11 @@ class Encoder(nn.Module):
         """A batch's sequences in groups of like length: inputs of the backbone [S_g, L_g], padded on the right."""
         config: Any = self.backbone.config
         values = {"input_ids": config.pad_token_id or 0} | ({"token_type_ids": 0} if self.has_types else {})
-        parts = {name: batch.tokens[name].split(batch.lengths) for name in values}
-        mask = [torch.ones_like(ids) for ids in parts["input_ids"]]
+        sequences = {name: batch.tokens[name].split(batch.lengths) for name in values}
+        mask = [torch.ones_like(ids) for ids in sequences["input_ids"]]
         for start in range(0, len(batch.lengths), SEQUENCES_PER_GROUP):
             group = slice(start, start + SEQUENCES_PER_GROUP)
-            padded = {name: pad_sequence(list(parts[name][group]), True, value) for name, value in values.items()}
+            padded = {name: pad_sequence(list(sequences[name][group]), True, value) for name, value in values.items()}
             yield padded | {"attention_mask": pad_sequence(mask[group], True)}
 
     def pool_padded(self, attention_mask: Tensor, **inputs: Tensor) -> Tensor:

@@ -16,8 +16,8 @@ def freeze(backbone: nn.Module, what: Freeze) -> None:
     """Take parameters out of training: `embeddings`, `all`, or a number: the embeddings and so many first layers."""
     if what == "none":
         return
-    for part in [backbone] if what == "all" else [embeddings(backbone), *first_layers(backbone, what)]:
-        part.requires_grad_(False)
+    for module in [backbone] if what == "all" else [embeddings(backbone), *first_layers(backbone, what)]:
+        module.requires_grad_(False)
 
 
 def embeddings(backbone: nn.Module) -> nn.Module:
@@ -28,17 +28,17 @@ def embeddings(backbone: nn.Module) -> nn.Module:
 def layers(backbone: nn.Module) -> nn.ModuleList:
     """The encoder's layers, first to last."""
     number = backbone.config.num_hidden_layers  # type: ignore[union-attr]
-    return next(part for part in backbone.modules() if isinstance(part, nn.ModuleList) and len(part) == number)
+    return next(stack for stack in backbone.modules() if isinstance(stack, nn.ModuleList) and len(stack) == number)
 
 
 def first_layers(backbone: nn.Module, what: Freeze) -> list[nn.Module]:
     """As many as `what` says; UserError if the encoder has fewer."""
     if what == "embeddings":
         return []
-    found = layers(backbone)
-    if int(what) > len(found):
-        raise UserError(f"encoder.freeze={what}: the encoder has {len(found)} layers")
-    return list(found[: int(what)])
+    stack = layers(backbone)
+    if int(what) > len(stack):
+        raise UserError(f"encoder.freeze={what}: the encoder has {len(stack)} layers")
+    return list(stack[: int(what)])
 
 
 def depth_of(model: nn.Module) -> dict[nn.Parameter, int]:
@@ -47,7 +47,7 @@ def depth_of(model: nn.Module) -> dict[nn.Parameter, int]:
     if encoder is None:
         return {}
     stack = [embeddings(encoder.backbone), *layers(encoder.backbone)]
-    return {parameter: len(stack) - number for number, part in enumerate(stack) for parameter in part.parameters()}
+    return {parameter: len(stack) - number for number, layer in enumerate(stack) for parameter in layer.parameters()}
 
 
 class Vectors:
@@ -59,13 +59,13 @@ class Vectors:
     def __call__(self, batch: Batch, compute: Callable[[Batch], Tensor]) -> Tensor:
         """[S, hidden] of a batch's sequences in the order of their lengths; `compute` gives those that are missing."""
         ends = torch.tensor([0, *batch.lengths]).cumsum(0).tolist()
-        parts = [slice(*bounds) for bounds in pairwise(ends)]
+        spans = [slice(*bounds) for bounds in pairwise(ends)]
         ids = torch.stack([batch.tokens["input_ids"], batch.tokens["token_type_ids"]]).cpu().numpy()
-        keys = [ids[:, part].tobytes() for part in parts]
+        keys = [ids[:, span].tobytes() for span in spans]
         missing = {key: number for number, key in enumerate(keys) if key not in self.kept}
         if missing:
             numbers = list(missing.values())
-            tokens = {name: torch.cat([values[parts[n]] for n in numbers]) for name, values in batch.tokens.items()}
+            tokens = {name: torch.cat([values[spans[n]] for n in numbers]) for name, values in batch.tokens.items()}
             lengths = [batch.lengths[number] for number in numbers]
             with torch.no_grad():
                 vectors = compute(replace(batch, tokens=tokens, lengths=lengths)).float().cpu()

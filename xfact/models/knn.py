@@ -34,7 +34,7 @@ class KNN(TextModel):
         self.label_ids = np.empty(0, np.int64)  # of the training texts
 
     def fit(self, texts: list[str], label_ids: np.ndarray) -> None:
-        """Index the texts."""
+        """Index the texts [N], with their label ids [N]."""
         self.index.fit(texts)
         self.label_ids = label_ids
 
@@ -47,7 +47,7 @@ class KNN(TextModel):
         return np.log(np.maximum((1 - PRIOR) * shares + PRIOR * frequencies, 1e-9))
 
     def votes(self, scores: np.ndarray) -> np.ndarray:
-        """[labels] the summed scores of the k nearest; of equal ones the earlier row is nearer."""
+        """[labels] the summed scores [N] of the k nearest; of equal ones the earlier row is nearer."""
         k = min(self.k, len(scores))
         rows = np.flatnonzero(scores >= np.partition(scores, -k)[-k])
         rows = rows[np.argsort(-scores[rows], kind="stable")][:k]
@@ -90,7 +90,7 @@ class TfIdf:
         self.weights = self.vectorizer.fit_transform(texts).T.tocsr()
 
     def each(self, texts: list[str]) -> Iterator[np.ndarray]:
-        """The cosines of each text with every indexed one [N]."""
+        """For each text its cosines with the indexed ones [N]."""
         features = self.vectorizer.transform(texts)
         for start in range(0, len(texts), BLOCK):
             yield from (features[start : start + BLOCK] @ self.weights).toarray()

@@ -72,7 +72,8 @@ class Linear(TextModel):
 def fit_margins(
     features: csr_matrix, label_ids: np.ndarray, C: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Classes, weights [classes, features] and biases of a balanced linear SVM; of one class, zeros."""
+    """Of features [N, F] and label ids [N]: classes [C], weights [C, F] and biases [C] of a balanced linear SVM; of one
+    class, zeros."""
     classes = np.unique(label_ids)
     if len(classes) == 1:
         return classes, np.zeros((1, features.shape[1])), np.zeros(1)

@@ -32,7 +32,7 @@ def packed_states(backbone: nn.Module, batch: Batch, has_types: bool) -> Tensor:
     """The last layer's states [T, hidden] of a batch's sequences, one after another."""
     config: Any = backbone.config
     first = config.pad_token_id + 1 if config.model_type != "bert" else 0  # RoBERTa's positions begin behind padding's
-    inputs = {name: part.unsqueeze(0) for name, part in batch.tokens.items() if has_types or name != "token_type_ids"}
+    inputs = {name: ids.unsqueeze(0) for name, ids in batch.tokens.items() if has_types or name != "token_type_ids"}
     inputs["position_ids"] = inputs["position_ids"] + first
     before = config._attn_implementation
     config._attn_implementation = NAME
@@ -61,28 +61,29 @@ def packed_attention(
 def in_runs(
     query: Tensor, key: Tensor, value: Tensor, lengths: Sequence[int], scaling: float | None, dropout: float
 ) -> Tensor:
-    """Sequences of one length together, which stand side by side."""
+    """[1, heads, T, d] of each -> [1, T, heads, d]; sequences of one length together, which stand side by side."""
     runs = [(length, len(list(same))) for length, same in groupby(lengths)]
     sizes = [length * count for length, count in runs]
-    pieces = zip(*(one[0].split(sizes, dim=1) for one in (query, key, value)), strict=True)
-    parts = []
-    for (length, count), piece in zip(runs, pieces, strict=True):
-        heads, _, width = piece[0].shape
-        q, k, v = (one.view(heads, count, length, width).transpose(0, 1) for one in piece)
+    of_runs = zip(*(x[0].split(sizes, dim=1) for x in (query, key, value)), strict=True)
+    outs = []
+    for (length, count), of_run in zip(runs, of_runs, strict=True):
+        heads, _, width = of_run[0].shape
+        q, k, v = (x.view(heads, count, length, width).transpose(0, 1) for x in of_run)
         out = scaled_dot_product_attention(q, k, v, dropout_p=dropout, scale=scaling)
-        parts.append(out.transpose(1, 2).reshape(count * length, heads, width))
-    return torch.cat(parts).unsqueeze(0)
+        outs.append(out.transpose(1, 2).reshape(count * length, heads, width))
+    return torch.cat(outs).unsqueeze(0)
 
 
 def nested(
     query: Tensor, key: Tensor, value: Tensor, lengths: Sequence[int], scaling: float | None, dropout: float
 ) -> Tensor:
-    """All sequences in one call, as nested tensors: FlashAttention's variable length on a GPU."""
+    """[1, heads, T, d] of each -> [1, T, heads, d]; all sequences in one call, as nested tensors: FlashAttention's
+    variable length on a GPU."""
     offsets = torch.tensor([0, *accumulate(lengths)], device=query.device)
     bounds: dict[str, Any] = {"min_seqlen": min(lengths), "max_seqlen": max(lengths)}
     q, k, v = (
-        torch.nested.nested_tensor_from_jagged(one[0].transpose(0, 1).contiguous(), offsets, **bounds).transpose(1, 2)
-        for one in (query, key, value)
+        torch.nested.nested_tensor_from_jagged(x[0].transpose(0, 1).contiguous(), offsets, **bounds).transpose(1, 2)
+        for x in (query, key, value)
     )
     out = scaled_dot_product_attention(q, k, v, dropout_p=dropout, scale=scaling)
     return out.transpose(1, 2).values().unsqueeze(0)

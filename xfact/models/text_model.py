@@ -40,7 +40,7 @@ class TextModel(Verifier):
         self.seen.append((batch.index.cpu().numpy(), batch.texts, batch.labels.cpu().numpy()))
         if self.trainer.is_last_batch:
             rows = np.concatenate([index for index, _, _ in self.seen])
-            texts = [text for _, part, _ in self.seen for text in part]
+            texts = [text for _, of_batch, _ in self.seen for text in of_batch]
             label_ids = np.concatenate([ids for _, _, ids in self.seen])
             order = np.argsort(rows, kind="stable")
             self.fit([texts[place] for place in order], label_ids[order])

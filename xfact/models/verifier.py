@@ -75,9 +75,9 @@ class Verifier(LightningModule):
         """
         trainer = self.trainer
         self.epoch_loss = [self.epoch_loss[0] + total, self.epoch_loss[1] + len(batch.labels)]
-        parts = trainer.accumulate_grad_batches
-        self.step_loss = total / batch.step_rows + (self.step_loss if batch_idx % parts else 0.0)
-        if (batch_idx + 1) % parts and not trainer.fit_loop.epoch_loop.batch_progress.is_last_batch:
+        accumulate = trainer.accumulate_grad_batches
+        self.step_loss = total / batch.step_rows + (self.step_loss if batch_idx % accumulate else 0.0)
+        if (batch_idx + 1) % accumulate and not trainer.fit_loop.epoch_loop.batch_progress.is_last_batch:
             return
         loss = trainer.strategy.reduce(torch.tensor(self.step_loss, device=self.device), reduce_op="sum")
         self.log("train/loss_step", loss, logger=False)
@@ -97,7 +97,7 @@ class Verifier(LightningModule):
         self.epoch_loss = checkpoint["epoch_loss"][self.global_rank]
 
     def total_loss(self, batch: Batch) -> Tensor:
-        """The sum of the claims' cross-entropies; zero, with zero gradients, for a rank without claims."""
+        """A scalar: the sum of the claims' cross-entropies; zero, with zero gradients, for a rank without claims."""
         if not len(batch.labels):
             return torch.stack([0 * parameter.sum() for parameter in self.parameters()]).sum()
         logits, _ = self.verdict(batch)
@@ -134,7 +134,7 @@ class Verifier(LightningModule):
         self.records.append((index, logits, attention))
 
     def record_of(self, batch: Batch) -> Record:
-        """Row numbers, logits (fp32 or wider) and attention of a batch."""
+        """Row numbers [B], logits [B, labels] (fp32 or wider) and attention [B, snippets] or None of a batch."""
         logits, attention = self.verdict(batch)
         weights = None if attention is None else attention.float().cpu().numpy()
         return batch.index.cpu().numpy(), widened(logits).cpu().numpy(), weights
@@ -143,8 +143,8 @@ class Verifier(LightningModule):
         """Every metric (NaN if any logit is) and the loss over dev, and the training loss over its epoch."""
         if self.trainer.sanity_checking:
             return
-        parts = self.of_ranks([self.dev_loss, self.scores.rows, *self.epoch_loss])
-        loss, rows, train_loss, train_rows = (sum(part) for part in zip(*parts, strict=True))
+        sums = self.of_ranks([self.dev_loss, self.scores.rows, *self.epoch_loss])
+        loss, rows, train_loss, train_rows = map(sum, zip(*sums, strict=True))
         if rows != len(self.trainer.datamodule.dev.dataset):  # type: ignore[attr-defined]
             raise RuntimeError(EVERY_ROW)
         figures = {"dev/loss": loss / rows} | {on_dev(name): value for name, value in self.scores.compute().items()}
@@ -154,7 +154,7 @@ class Verifier(LightningModule):
     def on_test_epoch_end(self) -> None:
         """Every rank has the scores and the records of all."""
         self.figures = self.scores.compute()
-        self.records = [record for part in self.of_ranks(self.records) for record in part]
+        self.records = [record for records in self.of_ranks(self.records) for record in records]
 
     def of_ranks(self, value: Any) -> list[Any]:
         """A value as each rank has it."""
@@ -206,14 +206,14 @@ def parameter_groups(model: nn.Module, optim: OptimConfig) -> list[dict[str, Any
 
 
 def balanced_weights(label_ids: np.ndarray, labels: int) -> Tensor:
-    """N / (labels x count) for each label, as scikit-learn's `balanced`; 1 for a label without rows."""
+    """[labels] N / (labels x count) for each label, as scikit-learn's `balanced`; 1 for a label without rows."""
     counts = np.bincount(label_ids, minlength=labels)
     weights = np.where(counts > 0, len(label_ids) / (labels * np.maximum(counts, 1)), 1.0)
     return torch.tensor(weights, dtype=torch.float32)
 
 
 def widened(logits: Tensor) -> Tensor:
-    """fp32, or what is wider already."""
+    """Logits [N, labels] in fp32, or what is wider already."""
     return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 

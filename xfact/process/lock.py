@@ -57,7 +57,7 @@ def held_by(path: Path) -> str | None:
 def holder(text: str) -> str:
     """Who holds a lock, in words."""
     try:
-        found = json.loads(text)
+        owner = json.loads(text)
     except ValueError:
         return "another process"
-    return f"process {found['process']} on {found['host']}"
+    return f"process {owner['process']} on {owner['host']}"

@@ -117,10 +117,10 @@ def leave_if_alone(number: int) -> None:
 
 def children() -> list[int]:
     """The processes that this one started, but for a launcher's helper that only watches for its end (Linux)."""
-    found = []
+    pids: list[int] = []
     for file in Path("/proc/self/task").glob("*/children"):
-        found += [int(word) for word in file.read_text().split()]
-    return [process for process in found if b"resource_tracker" not in Path(f"/proc/{process}/cmdline").read_bytes()]
+        pids += map(int, file.read_text().split())
+    return [pid for pid in pids if b"resource_tracker" not in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def die_with_parent() -> None:

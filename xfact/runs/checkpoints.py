@@ -18,7 +18,7 @@ from xfact.evaluation.record import on_dev, titled
 from xfact.io.files import temporary
 from xfact.process.signals import Interrupted, Stop
 from xfact.runs.result import Best
-from xfact.runs.resume import file_name, found
+from xfact.runs.resume import file_name, resume_files
 
 KEPT = 2  # resume checkpoints: the newest may be torn
 
@@ -105,10 +105,10 @@ class Checkpoints(Callback):
         if not trainer.is_global_zero:
             return
         self.note()
-        for old in found(self.folder)[:-KEPT]:
+        for old in resume_files(self.folder)[:-KEPT]:
             old.unlink()
-        kept = [torch.load(kept, weights_only=True, mmap=True) for kept in found(self.folder)]
-        needed = {self.file, *(state["callbacks"][self.state_key]["file"] for state in kept)}
+        states = [torch.load(path, weights_only=True, mmap=True) for path in resume_files(self.folder)]
+        needed = {self.file, *(state["callbacks"][self.state_key]["file"] for state in states)}
         for best in self.folder.glob("best-*.pt"):
             if best.name not in needed:
                 best.unlink()

@@ -76,10 +76,10 @@ def take_devices(trainer: TrainerConfig) -> None:
         import torch
 
         visible = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(torch.cuda.device_count())))
-        part = ",".join(parts(visible.split(","), jobs_at_once())[take_place()]) if visible else ""
-        if part:
-            os.environ["CUDA_VISIBLE_DEVICES"] = part
-            say(f"GPU {part} of {visible}")
+        own = ",".join(devices_of_jobs(visible.split(","), jobs_at_once())[take_place()]) if visible else ""
+        if own:
+            os.environ["CUDA_VISIBLE_DEVICES"] = own
+            say(f"GPU {own} of {visible}")
     mine = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     if mine and trainer.devices > len(mine.split(",")):
         raise UserError(
@@ -88,7 +88,7 @@ def take_devices(trainer: TrainerConfig) -> None:
         )
 
 
-def parts(devices: list[str], jobs: int) -> list[list[str]]:
+def devices_of_jobs(devices: list[str], jobs: int) -> list[list[str]]:
     """The devices of each of so many jobs: equal shares without overlap, or one, shared, where there are too few."""
     size = len(devices) // jobs
     if size == 0:

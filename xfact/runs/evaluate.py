@@ -163,8 +163,8 @@ def evaluate(config: Config) -> None:
     model, tokeniser = load_model(folder, config.named)
     featuriser = make_featuriser(run, model.layout, tokeniser)
     train = training_claims(trained)
-    found = score_splits(model, make_reader(run), featuriser, splits, run, train, config.named)
-    scores = {name: score for name, _, score, _ in found}
+    evaluations = score_splits(model, make_reader(run), featuriser, splits, run, train, config.named)
+    scores = {name: score for name, _, score, _ in evaluations}
     print_scores(scores)
     for caveat in corpus.caveats:
         warn(caveat)

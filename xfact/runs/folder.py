@@ -119,8 +119,8 @@ def runs_below(pattern: str) -> list[Path]:
     """The runs below a folder, or matching a glob; those in a hidden folder are kept aside and none of them."""
     path = Path(pattern)
     places = [path] if path.is_dir() else Path(path.anchor).glob(str(path.relative_to(path.anchor)))
-    found = {(file.parent, place) for place in places for file in place.rglob(RESULT)}
-    return sorted({run for run, place in found if not any(part[0] == "." for part in run.relative_to(place).parts)})
+    runs = {(file.parent, place) for place in places for file in place.rglob(RESULT)}
+    return sorted({run for run, place in runs if not any(name[0] == "." for name in run.relative_to(place).parts)})
 
 
 def cache_folder(out: str | Path, kind: str) -> Path:
@@ -143,7 +143,7 @@ def runs_of_sweep(out: Path, name: str) -> list[Path]:
     lists = {place.name: sweep_list(place) for place in sorted(sweeps(out).glob("*")) if sweep_list(place).is_file()}
     if not lists:
         raise UserError(f"sweep={name}: no sweep was started into runs={out}")
-    found = lists[max(lists)] if name == "last" else lists.get(name)
-    if found is None:
+    listing = lists[max(lists)] if name == "last" else lists.get(name)
+    if listing is None:
         raise UserError(f"sweep={name}: not below runs={out}; there are: last, {', '.join(sorted(lists))}")
-    return [out / line for line in found.read_text(encoding="utf-8").splitlines()]
+    return [out / line for line in listing.read_text(encoding="utf-8").splitlines()]

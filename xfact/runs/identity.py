@@ -30,37 +30,37 @@ def identity(config: Config, corpus: Corpus) -> dict[str, Any]:
     """What determines the result of a run, as plain JSON."""
     fit, idle = config.split["fit"], without_effect(config)
 
-    def part(name: str, *left_out: str) -> dict[str, Any]:
+    def section(name: str, *left_out: str) -> dict[str, Any]:
         without = {*left_out, *(key.removeprefix(f"{name}.") for key in idle if key.startswith(f"{name}."))}
         return getattr(config, name).model_dump(exclude_defaults=True, exclude=without)
 
-    parts: dict[str, Any] = {
+    decisive: dict[str, Any] = {
         "seed": config.seed,
-        "data": part("data", "source"),
+        "data": section("data", "source"),
         "files": {role: corpus.version(fit[role]) for role in ("train", "dev")},
         "inputs": config.model_dump(exclude_defaults=True, exclude=SECTIONS | OTHERS | idle),
-        "evidence": part("evidence"),
+        "evidence": section("evidence"),
         "model": class_identity(config.model),
     }
     if not is_own(fit["_target_"]):
-        parts["fit"] = class_identity(fit)
-    if "exclude" in parts["data"]:
+        decisive["fit"] = class_identity(fit)
+    if "exclude" in decisive["data"]:
         from xfact.data.exclusion import lists_version  # scipy, which --help need not wait for
 
-        parts["checks"] = lists_version()
+        decisive["checks"] = lists_version()
     if config.augment.name != "none":
-        parts["augment"] = {"name": config.augment.name, "version": politifact.version(config.augment)}
+        decisive["augment"] = {"name": config.augment.name, "version": politifact.version(config.augment)}
     if config.uses_encoder:
         name = {"name": encoder_version(config.encoder.name), "pooling": config.encoder.pooling}
-        parts["encoder"] = part("encoder", *EncoderConfig.keys(Fact.RECORDED)) | name
+        decisive["encoder"] = section("encoder", *EncoderConfig.keys(Fact.RECORDED)) | name
     if config.uses_optim:
-        parts["optim"] = part("optim")
+        decisive["optim"] = section("optim")
         size = config.trainer.devices * config.trainer.nodes
-        parts |= {"world_size": size} if size > 1 else {}
-        parts["trainer"] = part("trainer", *TrainerConfig.keys(Fact.RECORDED))
+        decisive |= {"world_size": size} if size > 1 else {}
+        decisive["trainer"] = section("trainer", *TrainerConfig.keys(Fact.RECORDED))
         if config.trainer.select in config.metrics:
-            parts["select"] = function_identity(config.metrics[config.trainer.select])
-    return parts
+            decisive["select"] = function_identity(config.metrics[config.trainer.select])
+    return decisive
 
 
 def without_effect(config: Config) -> set[str]:
@@ -89,11 +89,11 @@ def reads_snippets(config: Config) -> bool:
     )
 
 
-def settings(parts: dict[str, Any]) -> dict[str, Any]:
+def settings(decisive: dict[str, Any]) -> dict[str, Any]:
     """An identity without its seed and lists, as dotted key -> value: runs of the same settings are seeds of a row."""
     flat: dict[str, Any] = {}
-    for key, value in parts.items():
-        flat |= {f"{key}.{name}": each for name, each in value.items()} if isinstance(value, dict) else {key: value}
+    for key, value in decisive.items():
+        flat |= {f"{key}.{name}": inner for name, inner in value.items()} if isinstance(value, dict) else {key: value}
     return {key: value for key, value in flat.items() if key not in ("seed", "checks")}
 
 
@@ -119,9 +119,9 @@ def encoder_version(name: str) -> str:
     return digest_of((path.name, path) for path in sorted(files) if path.suffix not in NOT_LOADED)
 
 
-def run_hash(parts: dict[str, Any]) -> str:
+def run_hash(decisive: dict[str, Any]) -> str:
     """The first digits of the identity's SHA-256."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:DIGITS]
+    return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:DIGITS]
 
 
 def run_folder(config: Config, corpus: Corpus, digest: str) -> Path:

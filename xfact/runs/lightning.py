@@ -77,8 +77,8 @@ def precision(trainer: TrainerConfig) -> Precision:
     """As asked for, where Lightning would quietly take bf16-mixed for 16-mixed on a CPU."""
     if trainer.precision == "32-true":
         return Precision()
-    found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-    device = "cpu" if trainer.accelerator == "cpu" or found is None else found.type
+    accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    device = "cpu" if trainer.accelerator == "cpu" or accelerator is None else accelerator.type
     return MixedPrecision(trainer.precision, device)
 
 

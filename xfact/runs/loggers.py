@@ -75,21 +75,21 @@ class Loggers:
         files lack what was in memory."""
         from pytorch_lightning.loggers import TensorBoardLogger, WandbLogger
 
-        found: list[Any] = [*self.others]
+        loggers: list[Any] = [*self.others]
         behind: list[Any] = []
         if self.wandb is not None:
-            found.append(WandbLogger(experiment=self.wandb.run))
-            behind += found[-1:] if self.wandb.begins_anew() else []
+            loggers.append(WandbLogger(experiment=self.wandb.run))
+            behind += loggers[-1:] if self.wandb.begins_anew() else []
         if self.tensorboard:
             shutil.rmtree(RunFolder(self.folder).tensorboard, ignore_errors=True)
             self.board = TensorBoardLogger(self.folder, name="tensorboard", version="", default_hp_metric=False)
-            found.append(self.board)
+            loggers.append(self.board)
             behind.append(self.board)
         for row in rows:
             figures = {key: float(value) for key, value in row.items() if key != "step" and value}
             for logger in behind:
                 logger.log_metrics(figures, int(row["step"]))
-        return found
+        return loggers
 
     def scores(self, result: Result, figures: dict[str, dict[str, float]] | None = None) -> None:
         """The scores of a run that is done; `figures` are those that were counted while it was tested."""
@@ -223,7 +223,7 @@ class WandbRun:
         for split, score in scores.items():
             subsets = {"language": score.languages, "source": score.sites, "family": score.families}
             for (what, subset), tables in zip(subsets.items(), ("languages", "sources", "families"), strict=True):
-                rows = [[name, one.rows, *(getattr(one, key) for key in METRICS)] for name, one in subset.items()]
+                rows = [[name, group.rows, *(getattr(group, key) for key in METRICS)] for name, group in subset.items()]
                 self.run.log({f"{split}/{tables}": wandb.Table(columns=[what, "rows", *METRICS], data=rows)})
             self.run.log({f"{split}/confusion": confusion_chart(f"{split}: gold and predicted", score)})
         if self.artifact:
@@ -266,8 +266,8 @@ def flat(figures: dict[str, dict[str, Any]]) -> dict[str, float]:
     """`<split>/<figure>` of each split's figures that there are."""
     from xfact.evaluation.metrics import METRICS
 
-    found = {f"{split}/{key}": one[key] for split, one in figures.items() for key in METRICS}
-    return {name: value for name, value in found.items() if value is not None}
+    named = {f"{split}/{metric}": scores[metric] for split, scores in figures.items() for metric in METRICS}
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def plain(config: Config) -> dict[str, Any]:

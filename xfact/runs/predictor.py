@@ -77,12 +77,12 @@ class Predictor:
         verdicts, confidence = labels[logits.argmax(1)], probabilities.max(1)
         if abstain is not None:
             verdicts = np.where(confidence < abstain, "", verdicts)
-        found = pd.DataFrame({"pred": verdicts, "confidence": confidence})
-        found[[f"p_{label}" for label in labels]] = probabilities
+        judged = pd.DataFrame({"pred": verdicts, "confidence": confidence})
+        judged[[f"p_{label}" for label in labels]] = probabilities
         if attention is not None:
-            found[[f"attention_{number}" for number in range(1, attention.shape[1] + 1)]] = attention
+            judged[[f"attention_{number}" for number in range(1, attention.shape[1] + 1)]] = attention
         table = pd.DataFrame({"id": [row.id for row in rows], "claim": [row.claim for row in rows]})
-        table = table.join(found.set_index(np.flatnonzero(given)))
+        table = table.join(judged.set_index(np.flatnonzero(given)))
         table["pred"] = table["pred"].where(given, "")
         if empty := int((~given).sum()):
             numbers = ", ".join(map(str, 1 + np.flatnonzero(~given)[:5])) + (", ..." if empty > 5 else "")
@@ -100,8 +100,8 @@ class Predictor:
             dataset = featuriser.dataset(claims).for_evaluation()
             order = ByLength(len(claims), self.card.eval_batch_size, dataset.arrays)
             records = []
-            for part in tracked(order, "predicting", len(order)) if self.progress else order:
-                batch = self.model.transfer_batch_to_device(dataset[part], self.model.device, 0)
+            for rows in tracked(order, "predicting", len(order)) if self.progress else order:
+                batch = self.model.transfer_batch_to_device(dataset[rows], self.model.device, 0)
                 records.append(self.model.record_of(batch))
         return collected(records)
 

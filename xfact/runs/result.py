@@ -158,7 +158,7 @@ def read_result(folder: Path) -> Result | None:
         raise DataError(f"{path}: not a result of this version ({error}); move the folder away") from None
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where = ".".join(map(str, first["loc"]))
         raise DataError(
             f"{path}: not a result of this version ({where}: {first['msg']}); move the folder away"
         ) from None

@@ -11,14 +11,14 @@ def file_name(step: int) -> str:
     return f"resume-{step:08d}.ckpt"
 
 
-def found(folder: Path) -> list[Path]:
+def resume_files(folder: Path) -> list[Path]:
     """Resume checkpoints, oldest first."""
     return sorted(folder.glob("resume-*.ckpt"))
 
 
 def newest(folder: Path) -> Path | None:
     """The newest whole resume checkpoint; a torn one is named and put aside."""
-    for path in reversed(found(folder)):
+    for path in reversed(resume_files(folder)):
         if is_whole(path):
             return path
         warn(f"{path}: a torn checkpoint, put aside; the one before is used")

@@ -13,7 +13,7 @@ from xfact.process.lock import held_by
 from xfact.runs.folder import RunFolder
 from xfact.runs.identity import identity, run_folder, run_hash, settings
 from xfact.runs.result import Result, read_result
-from xfact.runs.resume import found, step_of
+from xfact.runs.resume import resume_files, step_of
 from xfact.targets import is_own
 
 NAMES = ("finished", "running", "interrupted", "stopped", "failed", "unreadable", "missing")
@@ -60,8 +60,11 @@ def left(config: Config, folder: Path, state: State) -> str:
     if state.name != "finished" or state.result is None:
         return changed_code(config, folder)
     corpus = Corpus(config.data)
-    tests = {name: section for name, section in config.split.items() if name != "fit"}
-    there = {name: part for name, part in tests.items() if "file" not in part or corpus.lack(part["file"]) is None}
+    there = {
+        name: section
+        for name, section in config.split.items()
+        if name != "fit" and ("file" not in section or corpus.lack(section["file"]) is None)
+    }
     lacking = lacking_splits(config, corpus, state.result, there)
     return f"to be scored on {', '.join(lacking)}" if lacking else ""
 
@@ -98,11 +101,11 @@ def changed_code(config: Config, folder: Path) -> str:
 
 def last_step(folder: Path) -> str:
     """The step from which the run would go on, in words."""
-    checkpoints = found(RunFolder(folder).checkpoints)
+    checkpoints = resume_files(RunFolder(folder).checkpoints)
     return f"at step {step_of(checkpoints[-1])}" if checkpoints else "before its first checkpoint"
 
 
 def counts(states: list[State]) -> str:
     """`3 finished, 1 failed, 2 missing`."""
-    names = [one.name for one in states]
+    names = [state.name for state in states]
     return ", ".join(f"{names.count(name)} {name}" for name in NAMES if name in names)

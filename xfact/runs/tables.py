@@ -40,8 +40,8 @@ def _rows(splits: dict[str, SplitScore], dev: SplitScore | None) -> list[tuple[s
 
 def one_line(result: Result) -> str:
     """A run's scores in a line."""
-    parts = [f"{name} {100 * score.macro_f1:.1f}" for name, score in _rows(result.splits, result.dev)]
-    return f"{row_name(result)}, seed {result.seed}: macro-F1 {', '.join(parts)} ({result.seconds:.0f} s)"
+    scores = [f"{name} {100 * score.macro_f1:.1f}" for name, score in _rows(result.splits, result.dev)]
+    return f"{row_name(result)}, seed {result.seed}: macro-F1 {', '.join(scores)} ({result.seconds:.0f} s)"
 
 
 def row_name(result: Result) -> str:
@@ -87,13 +87,13 @@ def row_labels(results: list[Result]) -> list[str]:
     alike: dict[tuple, list[Result]] = defaultdict(list)
     for result in results:
         alike[row_name(result), result.encoder].append(result)
-    return [", ".join([row_name(one), *_differing(one, alike[row_name(one), one.encoder])]) for one in results]
+    return [", ".join([row_name(run), *_differing(run, alike[row_name(run), run.encoder])]) for run in results]
 
 
 def _differing(result: Result, alike: list[Result]) -> list[str]:
     words = []
-    for key in sorted({key for one in alike for key in one.settings}):
-        values = [one.settings.get(key, _default(key, one)) for one in alike]
+    for key in sorted({key for run in alike for key in run.settings}):
+        values = [run.settings.get(key, _default(key, run)) for run in alike]
         value = result.settings.get(key, _default(key, result))
         if value is not None and any(other != value for other in values):
             words.append(f"{key.rpartition('.')[2]}={shown(value)}")

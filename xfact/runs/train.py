@@ -1,31 +1,25 @@
 """task=train: one run, from its identity to its folder; a finished run is not run again."""
 
-import os
 import shutil
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from xfact.config import Config, Fact
-from xfact.data.corpus import EMBEDDED, Corpus, FileReport
+from xfact.config import Config
+from xfact.data.corpus import Corpus, FileReport
 from xfact.data.text import layout_of
-from xfact.encoders import caveats, encoder_folder
-from xfact.environment import masked, put
-from xfact.errors import Failure, UserError, first_line
+from xfact.encoders import caveats
+from xfact.environment import masked
 from xfact.evaluation.metrics import use
 from xfact.evaluation.record import SplitScore
-from xfact.io.files import temporary, write_text
 from xfact.io.screen import mute, name_job, say, warn
 from xfact.process.command import this_command
 from xfact.process.lock import only_one
-from xfact.process.signals import Interrupted, Stop
+from xfact.process.signals import Stop
 from xfact.process.threads import jobs_at_once
+from xfact.runs.attempt import keep_aside, make_folder, recorded
 from xfact.runs.checked import asked_splits, check_training
 from xfact.runs.devices import needs_group, rank, run_group, take_devices, world_size
 from xfact.runs.evaluate import alone, load_model, score_splits, scored, training_claims
@@ -34,8 +28,6 @@ from xfact.runs.identity import identity, run_folder, run_hash, settings, withou
 from xfact.runs.loggers import Loggers, opened
 from xfact.runs.result import Result, Rows, read_result, versions, write_result
 from xfact.runs.states import changed_code, lacking_splits
-
-ROOM = 64 * 1024  # bytes kept beside a run's result, so that a full disk leaves room for its last word
 
 
 def train(config: Config) -> Path | None:
@@ -52,8 +44,8 @@ def train(config: Config) -> Path | None:
     corpus = Corpus(config.data)
     check_training(config, corpus)
     splits = asked_splits(config, corpus)
-    parts = identity(config, corpus)
-    folder = run_folder(config, corpus, run_hash(parts))
+    decisive = identity(config, corpus)
+    folder = run_folder(config, corpus, run_hash(decisive))
     if jobs_at_once() > 1:
         name_job(RunFolder(folder).name)
     if rank():
@@ -71,7 +63,7 @@ def train(config: Config) -> Path | None:
         elif needs_group(config):
             result = run_group(config, folder)
         else:
-            result = run(config, corpus, folder, parts, splits, stop)
+            result = run(config, corpus, folder, decisive, splits, stop)
     say(one_line(result))
     return folder
 
@@ -83,21 +75,11 @@ def train_rank(config: Config, folder: Path, stop: Stop) -> None:
     run(config, corpus, folder, identity(config, corpus), asked_splits(config, corpus), stop)
 
 
-def keep_aside(folder: RunFolder) -> None:
-    """Move a run, whose lock is held, out of the way, with the time in its name."""
-    if not folder.path.exists():
-        return
-    kept = folder.aside.with_name(f"{folder.aside.name}-{datetime.now():%Y%m%d-%H%M%S-%f}")
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    folder.path.rename(kept)
-    say(f"the former run is kept: {kept}")
-
-
 def run(
     config: Config,
     corpus: Corpus,
     folder: Path,
-    parts: dict[str, Any],
+    decisive: dict[str, Any],
     splits: dict[str, dict[str, Any]],
     stop: Stop,
 ) -> Result:
@@ -105,7 +87,7 @@ def run(
     if not rank():
         make_folder(config, folder)
     before = None if config.rerun else read_result(folder)
-    result = opening(config, corpus, parts)
+    result = opening(config, corpus, decisive)
     if before is not None and before.threads and config.trainer.threads is None:
         result.threads = before.threads  # threads change bits: a run goes on with as many as it began with
     if before is not None and before.versions != result.versions:
@@ -117,57 +99,6 @@ def run(
     if not rank():
         shutil.rmtree(RunFolder(folder).checkpoints, ignore_errors=True)
     return result
-
-
-def make_folder(config: Config, folder: Path) -> None:
-    """The run's folder with its config, without what an attempt that did not finish wrote after training."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"out={config.out}: {folder} cannot be made ({error.strerror})") from None
-    run = RunFolder(folder)
-    for rest in (run.all_predictions, run.model):
-        shutil.rmtree(rest, ignore_errors=True)
-    for torn in run.checkpoints.glob(".*.tmp"):
-        torn.unlink()
-    write_text(run.config, yaml.safe_dump(to_save(config), allow_unicode=True, sort_keys=False))
-
-
-@contextmanager
-def recorded(folder: Path, result: Result) -> Iterator[Callable[[], None]]:
-    """result.json says running, then how it ended; one that did not finish has no scores. The first rank writes.
-
-    Gives what notes the seconds so far, over all attempts: of an attempt that is killed, those noted count.
-    """
-    if rank():
-        yield lambda: None
-        return
-    before = read_result(folder)
-    start = time.perf_counter() - (before.seconds if before else 0)
-
-    def note() -> None:
-        result.seconds = time.perf_counter() - start
-        write_result(folder, result)
-
-    room = RunFolder(folder).room
-    note()
-    try:
-        with temporary(room) as unfinished:
-            unfinished.write_bytes(os.urandom(ROOM))  # no file system stores it in less
-        yield note
-        note()
-    except BaseException as error:
-        result.status = "interrupted" if isinstance(error, Interrupted | KeyboardInterrupt) else "failed"
-        result.error = first_line(error)
-        result.splits, result.dev = {}, None
-        room.unlink(missing_ok=True)
-        try:
-            note()
-        except Failure as another:
-            warn(str(another))
-        raise
-    finally:
-        room.unlink(missing_ok=True)
 
 
 def train_and_test(
@@ -250,25 +181,12 @@ def add_splits(
     return result
 
 
-def to_save(config: Config) -> dict[str, Any]:
-    """The config as a run's folder keeps it, with folders absolute."""
-    plain = put(config.model_dump(exclude=Config.keys(Fact.COMMAND)), config.unresolved)
-    folders = [("data", "source", config.data.source)] if config.data.source not in (*EMBEDDED, "hub") else []
-    folders += [("augment", "source", config.augment.source)] if config.augment.source else []
-    if encoder_folder(config.encoder.name) == Path(config.encoder.name):
-        folders.append(("encoder", "name", config.encoder.name))
-    for section, key, value in folders:
-        if not Path(value).is_absolute():
-            plain[section][key] = str(Path(plain[section][key]).absolute())
-    return plain
-
-
-def opening(config: Config, corpus: Corpus, parts: dict[str, Any]) -> Result:
+def opening(config: Config, corpus: Corpus, decisive: dict[str, Any]) -> Result:
     """The result of a run of this identity that has just begun."""
     fit = config.split["fit"]
     return Result(
         status="running",
-        identity=run_hash(parts),
+        identity=run_hash(decisive),
         seed=config.seed,
         model=config.model_name,
         metadata=config.metadata,
@@ -281,7 +199,7 @@ def opening(config: Config, corpus: Corpus, parts: dict[str, Any]) -> Result:
         encoder=config.encoder.name if config.uses_encoder else None,
         data=corpus.name,
         caveats=corpus.caveats + (caveats(config.encoder.name) if config.uses_encoder else []),
-        settings=masked(settings(parts)),
+        settings=masked(settings(decisive)),
         precision=config.trainer.precision,
         threads=config.trainer.threads or 0,
         world_size=world_size(config),
