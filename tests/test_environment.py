@@ -8,8 +8,9 @@ from omegaconf import OmegaConf
 from test_config import CLAIM_ONLY, composed
 
 from xfact import environment
-from xfact.config import Config, parse
+from xfact.config import parse
 from xfact.errors import DataError, UserError, first_line
+from xfact.lm.config import LmJob
 from xfact.runs.attempt import to_save
 from xfact.runs.evaluate import saved_config
 from xfact.runs.loggers import plain
@@ -18,7 +19,7 @@ SECRET = "s3cret-of-a-test"
 
 
 @pytest.fixture
-def config(monkeypatch, tmp_path) -> Config:
+def config(monkeypatch, tmp_path) -> LmJob:
     monkeypatch.setattr(environment, "_read", {})
     for name, value in {"TOKEN": SECRET, "DATA": str(tmp_path), "LENGTH": "48", "SITE": "a.org"}.items():
         monkeypatch.setenv(name, value)
@@ -29,7 +30,7 @@ def config(monkeypatch, tmp_path) -> Config:
         out="runs/${oc.env:NOT_SET,x}",
         runs="${lm.model_args.token}/y",
     )
-    return parse(environment.composed(OmegaConf.create(given)))
+    return parse(environment.composed(OmegaConf.create(given)), LmJob)
 
 
 def test_a_job_has_the_values(config, tmp_path):
@@ -51,9 +52,8 @@ def test_what_is_saved_is_unresolved_and_read_again(config, tmp_path):
     (tmp_path / "config.yaml").write_text(saved)
     again = saved_config(tmp_path)
     assert again.data == config.data
-    assert again.lm == config.lm
     assert again.model == config.model
-    assert Config.thawed(json.loads(json.dumps(config.frozen()))) == config
+    assert LmJob.thawed(json.loads(json.dumps(config.frozen()))) == config
 
 
 def test_a_variable_that_is_not_set_later_is_named(config, tmp_path, monkeypatch):
@@ -87,8 +87,8 @@ def laughs(depth: int = 9) -> str:
         ("{", "not YAML"),
         (b"\xff\xfe\x00", "not YAML"),
         ("a: !!python/object/apply:os.system [true]", "not YAML"),
-        ("", "argument after"),
-        ("[]", "argument after"),
+        ("", "keys and values are needed"),
+        ("[]", "keys and values are needed"),
         ("sed: 3", "model"),
         ("seed: " + "9" * 900_000, "900000 digits"),
         ("seed: [" + "1, " * 90_000 + "1]", "seed"),

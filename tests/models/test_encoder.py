@@ -13,6 +13,8 @@ from transformers import (
     BertModel,
     DebertaV2Config,
     DebertaV2Model,
+    EuroBertConfig,
+    EuroBertModel,
     ModernBertConfig,
     ModernBertModel,
     PreTrainedModel,
@@ -59,6 +61,9 @@ FAMILIES = {
     "bert": lambda: BertModel(BertConfig(**SHAPE)),
     "xlm-roberta": lambda: XLMRobertaModel(XLMRobertaConfig(**XLMR)),
     "deberta-v2": lambda: DebertaV2Model(DebertaV2Config(**SHAPE, **RELATIVE)),
+    "eurobert": lambda: EuroBertModel(
+        EuroBertConfig(**{**SHAPE, **ENDS, "num_key_value_heads": 2, "attention_dropout": 0.1})
+    ),
     "modernbert": lambda: ModernBertModel(ModernBertConfig(**MODERN, attention_dropout=0.1, embedding_dropout=0.1)),
 }
 WITH_POOLER = ["bert", "xlm-roberta"]
@@ -270,6 +275,7 @@ def test_segments_reach_an_encoder_that_has_them_and_no_other(saved):
         "bert": True,
         "xlm-roberta": False,
         "deberta-v2": False,
+        "eurobert": False,
         "modernbert": False,
     }
     encoder = new_encoder(saved["bert"], "cls", 8).eval()

@@ -88,9 +88,10 @@ def saved_config(folder: Path) -> Config:
         raise UserError(f"run={folder}: no run here (config.yaml is missing)")
     try:
         plain = resolved(read_yaml(path))
-        plain.pop("lm", None)  # of task=lm, and null in runs of before
-        return parse(plain)
-    except (UserError, OmegaConfBaseException, TypeError, AttributeError) as error:
+        if not isinstance(plain, dict):
+            raise UserError("keys and values are needed")
+        return parse({key: value for key, value in plain.items() if key != "lm"})  # of task=lm; null in runs of before
+    except (UserError, OmegaConfBaseException, TypeError) as error:
         raise DataError(
             f"{path}: not a config ({line(str(error).splitlines()[0]).removeprefix(f'{path}: ')})"
         ) from None
