@@ -101,7 +101,7 @@ Paths = Annotated[list[PathText], BeforeValidator(as_list)]
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=(), defer_build=True)
 
     @classmethod
     def keys(cls, *facts: Fact) -> set[str]:

@@ -94,7 +94,13 @@ def test_the_config_holds_every_value_and_each_split_has_its_tables(three):
     folder = run_folders(three / "runs")[0]
     one, result = of_run(folder), record(folder)
     assert one.config["optim"]["lr"] == 2e-3
-    assert one.config["encoder"] == {"name": "tiny", "pooling": "mean", "positions": None, "trained_on": None}
+    assert one.config["encoder"] == {
+        "name": "tiny",
+        "pooling": "mean",
+        "freeze": "none",
+        "positions": None,
+        "trained_on": None,
+    }
     assert one.config["identity"] == result["identity"]
     assert one.config["split"]["alpha3"]["file"] == "zeroshot.tsv"
     for split, score in {"dev": result["dev"], **result["splits"]}.items():
@@ -293,6 +299,6 @@ def test_tensorboard_that_is_absent_is_a_line_before_any_work(monkeypatch, task)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     check_loggers(LoggerConfig())
     config = Config(task=task, model={"name": "x"}, split={}, logger=LoggerConfig(tensorboard=TensorboardConfig()))
-    monkeypatch.setattr("xfact.launch.compose.parse", lambda plain: config)
+    monkeypatch.setattr("xfact.launch.compose.parse", lambda plain, job: config)
     with pytest.raises(UserError, match=r"pip install 'xfact\[tensorboard\]'"):
-        checked({}, [])
+        checked({"task": task}, [])

@@ -53,7 +53,7 @@ def typed(config: DictConfig) -> Config:
 def checked(plain: Any, overrides: list[str]) -> Config:
     """Parse a composed config; `overrides` are the command line's words."""
     given = [word.partition("=")[0].lstrip("+~").partition("@")[0] for word in overrides]
-    task = named(str(plain["task"]))
+    task = named(plain.get("task", "train"))
     config = parse(without_other_facts(plain, given), config_of(task)).model_copy(update={"given": given})
     if config.preview and task.folder is None:
         raise UserError(f"preview=true: of what trains, not of task={config.task}")
