@@ -19,7 +19,7 @@ from xfact.config import Config
 from xfact.environment import SHARED, masked
 from xfact.io.screen import say
 from xfact.launch.compose import typed
-from xfact.launch.messages import code_of, fail, one_line
+from xfact.launch.messages import code_of, conf_folder, fail, one_line
 from xfact.launch.outcomes import STARTED, append, ending, note, note_killed, outcomes
 from xfact.launch.perform import perform
 from xfact.launch.sweep import is_another, jobs_of_sweep, print_sweep
@@ -37,6 +37,9 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
         return 0
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("XFACT_HOME", str(Path(argv[0]).resolve().parent))
+    if {"--help", "-h"} & set(argv):
+        sys.stdout.write(help_text())
+        return 0
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     sweep = any(word in ("-m", "--multirun") for word in argv)
     sys.argv = [argv[0], *(quoted(word, sweep) for word in options_first(argv[1:]))]
@@ -68,6 +71,12 @@ def main(job: Callable[[], None], argv: list[str]) -> int:
         task = next((word.partition("=")[2] for word in reversed(argv) if word.startswith("task=")), "train")
         goes_on = TASKS[task].goes_on if task in TASKS else Task.goes_on
         return fail(f"interrupted by {signal.Signals(number).name}; the same command {goes_on}", 128 + number)
+
+
+def help_text() -> str:
+    """conf/config.yaml's help; Hydra, asked for it, takes twice as long, for a list of groups that it does not show."""
+    config: Any = OmegaConf.load(conf_folder() / "config.yaml")
+    return f"{config.hydra.help.template}\n"
 
 
 def run_job(config: DictConfig) -> None:
