@@ -1,8 +1,9 @@
-"""The typed config: what Hydra composed is checked here, before anything heavy is imported.
+"""The typed config, in one file of over 300 lines since every key of a training is looked up here, and nowhere else.
 
-Here is what training reads and what all share; the keys of another task stand in its room's config.py. Each section is
-the constructor of the thing it names; `model` and `split.<name>` name a class by `_target_`, and their keys are held
-against that class's __init__, read from its source so that torch is not imported.
+What Hydra composed is checked before anything heavy is imported. Here is what training reads and all share; the keys of
+another task stand in its room's config.py. Each section is the constructor of the thing it names; `model` and
+`split.<name>` name a class by `_target_`, and their keys are held against that class's __init__, read from its source
+so that torch is not imported.
 """
 
 import ast
