@@ -160,6 +160,26 @@ def test_a_logger_of_lightnings_gets_the_run(tmp_path):
         assert said in done.stderr.splitlines()[-1]
 
 
+FAILS_AT_THE_END = """
+from pytorch_lightning.loggers import CSVLogger
+
+
+class Failing(CSVLogger):
+    def log_metrics(self, metrics, step=None):
+        if "alpha1/macro_f1" in metrics:
+            raise ConnectionError("nobody listens")
+"""
+
+
+def test_a_logger_that_fails_at_the_end_is_a_line_and_costs_no_run(tmp_path):
+    (tmp_path / "mylogger.py").write_text(FAILS_AT_THE_END)
+    words = ("+logger.mine._target_=mylogger.Failing", "+logger.mine.save_dir=logbook")
+    done = succeed("preset=smoke", "model=majority", *words, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    assert "Failing: ConnectionError: nobody listens" in done.stderr
+    (run,) = run_folders(tmp_path / "runs")
+    assert json.loads((run / "result.json").read_text())["status"] == "finished"
+
+
 TASK = """
 from xfact.launch.tasks import Task
 

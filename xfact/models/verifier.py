@@ -15,6 +15,7 @@ from xfact.data.text import Layout
 from xfact.errors import Failure
 from xfact.evaluation.counted import Scores
 from xfact.evaluation.record import on_dev
+from xfact.models.frozen import depth_of
 
 EVERY_ROW = "an evaluation did not give every row once"
 
@@ -188,8 +189,6 @@ def parameter_groups(model: nn.Module, optim: OptimConfig) -> list[dict[str, Any
 
     With `layer_decay` d a layer that has n above it learns at lr x d^(n + 1), the embeddings as one more layer below.
     """
-    from xfact.models.frozen import depth_of
-
     groups: dict[tuple[int, bool], list[nn.Parameter]] = {}
     depth = depth_of(model) if optim.layer_decay < 1 else {}
     for parameter in model.parameters():

@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xfact.errors import UserError, offer
 from xfact.evaluation.calibration import ensemble
+from xfact.evaluation.metrics import METRICS
 from xfact.io.files import write_text
 from xfact.io.grid import Cell, Table, csv_text, escaped, latex_table, markdown_table, print_tables, stdout_console
 from xfact.io.screen import say, warn
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 def report(config: ReportJob) -> None:
     """Print the tables of the paper for `runs`, and write report.md, report.html and tables/ into `out`."""
+    if config.definition not in METRICS:
+        raise UserError(f"definition={config.definition}: {offer(config.definition, METRICS)}")
     out = Output(Path(config.out))
     if config.runs == "none":
         tables = [*score_tables(None, config.definition), time_table(None), lm.published_table(), lm.trial_table()]

@@ -44,7 +44,7 @@ def check_loggers(logger: LoggerConfig) -> None:
 
 def others(logger: LoggerConfig) -> dict[str, dict[str, Any]]:
     """The loggers that a config names by their classes."""
-    return logger.__pydantic_extra__ or {}
+    return logger.model_extra or {}
 
 
 def made(name: str, section: dict[str, Any]) -> Any:
@@ -106,8 +106,9 @@ class Loggers:
                 self.board.experiment.add_scalar(name, value, result.steps or 0)
             self.board.experiment.close()
         for logger in self.others:
-            logger.log_metrics(named, result.steps or 0)
-            logger.finalize("success")
+            with harmless(type(logger).__name__):
+                logger.log_metrics(named, result.steps or 0)
+                logger.finalize("success")
 
 
 @contextmanager
@@ -147,12 +148,12 @@ def own_folders(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def harmless() -> Iterator[None]:
-    """W&B failing is a line: it costs no run."""
+def harmless(logger: str = "W&B") -> Iterator[None]:
+    """A logger failing is a line: it costs no run."""
     try:
         yield
     except Exception as error:
-        warn(f"W&B: {first_line(error)}")
+        warn(f"{logger}: {first_line(error)}")
 
 
 class WandbRun:
