@@ -110,6 +110,10 @@ def test_an_unknown_key_is_named_with_the_nearest(given, expected):
         ({"data": {"sites": {"a": 1}}}, "data.sites={'a': 1}: Input should be a valid list"),
         ({"evidence": {"num_snippets": 6}}, "evidence.num_snippets=6: Input should be less than or equal to 5"),
         ({"evidence": {"within": "country"}}, "evidence.within=country: Input should be 'site' or 'language'"),
+        *(
+            ({"encoder": {"freeze": value}}, f"encoder.freeze={value}: none, embeddings, all or a number of layers")
+            for value in ("some", 0, -1, 1.5, True, "3", None)
+        ),
         ({"optim": {"lr": 0}}, "optim.lr=0: Input should be greater than 0"),
         ({"optim": {"warmup_ratio": 1}}, "optim.warmup_ratio=1: Input should be less than 1"),
         ({"trainer": {"devices": 0}}, "trainer.devices=0: Input should be greater than or equal to 1"),

@@ -83,7 +83,13 @@ Tags = Annotated[list[Tag], BeforeValidator(as_list)]
 Names = Annotated[list[str], BeforeValidator(as_list), Field(min_length=1)]
 
 
-Freeze = Literal["none", "embeddings", "all"] | Annotated[int, Field(ge=1, strict=True)]
+def _frozen(value: Any) -> Any:
+    if value in ("none", "embeddings", "all") or (type(value) is int and value > 0):
+        return value
+    raise ValueError("none, embeddings, all or a number of layers is needed")
+
+
+Freeze = Annotated[Literal["none", "embeddings", "all"] | int, BeforeValidator(_frozen)]
 
 
 class Fact(Enum):
