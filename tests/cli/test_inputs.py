@@ -156,3 +156,16 @@ def test_the_encoder_may_be_a_folder(sweep, tmp_path):
     done = succeed("preset=smoke", f"encoder.name={encoder}", "encoder.pooling=cls", cwd=tmp_path)
     assert "pre-trained, pooling: cls" in done.stderr
     assert only(tmp_path / "runs")["encoder"] == str(encoder)
+
+
+def test_vectors_of_a_frozen_encoder_are_kept_for_the_runs_after(sweep, tmp_path):
+    shutil.copytree(sweep.run("claim_only", 1) / "model" / "encoder", tmp_path / "still")
+    words = ("preset=smoke", "encoder.name=still", "encoder.pooling=mean", "encoder.freeze=all")
+    kept = tmp_path / "runs" / ".cache" / "vectors"
+    succeed(*words, cwd=tmp_path)
+    files = sorted(kept.rglob("*.safetensors"))
+    assert files
+    succeed(*words, "seed=2", cwd=tmp_path)
+    assert sorted(kept.rglob("*.safetensors")) == files
+    succeed(*words, "trainer.precision=bf16-mixed", cwd=tmp_path)
+    assert len(list(kept.iterdir())) == 2  # of 16 bits are others

@@ -18,6 +18,7 @@ from xfact.errors import DataError, UserError
 from xfact.io.screen import say
 from xfact.models import frozen
 from xfact.models.packed import can_pack, packed_states
+from xfact.models.vectors import Vectors
 
 SEQUENCES_PER_GROUP = 8
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
@@ -48,7 +49,7 @@ class Encoder(nn.Module):
         if pooling != "pooler" and getattr(backbone, "pooler", None) is not None:
             backbone.pooler = None  # type: ignore[assignment] # unused weights would hang DDP
         frozen.freeze(backbone, freeze)
-        self.vectors = frozen.Vectors() if freeze == "all" else None
+        self.vectors = Vectors() if freeze == "all" else None
 
     def train(self, mode: bool = True) -> "Encoder":
         """A frozen backbone stays without dropout."""

@@ -1,14 +1,8 @@
 """Parts of an encoder that stay as they are: its embeddings, its first layers, or all of it."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from itertools import pairwise
-
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from xfact.config import Freeze
-from xfact.data.batches import Batch
 from xfact.errors import UserError
 
 
@@ -48,26 +42,3 @@ def depth_of(model: nn.Module) -> dict[nn.Parameter, int]:
         return {}
     stack = [embeddings(encoder.backbone), *layers(encoder.backbone)]
     return {parameter: len(stack) - number for number, layer in enumerate(stack) for parameter in layer.parameters()}
-
-
-class Vectors:
-    """The vectors [hidden] of an encoder that does not change, each computed once in a process."""
-
-    def __init__(self) -> None:
-        self.kept: dict[bytes, Tensor] = {}
-
-    def __call__(self, batch: Batch, compute: Callable[[Batch], Tensor]) -> Tensor:
-        """[S, hidden] of a batch's sequences in the order of their lengths; `compute` gives those that are missing."""
-        ends = torch.tensor([0, *batch.lengths]).cumsum(0).tolist()
-        spans = [slice(*bounds) for bounds in pairwise(ends)]
-        ids = torch.stack([batch.tokens["input_ids"], batch.tokens["token_type_ids"]]).cpu().numpy()
-        keys = [ids[:, span].tobytes() for span in spans]
-        missing = {key: number for number, key in enumerate(keys) if key not in self.kept}
-        if missing:
-            numbers = list(missing.values())
-            tokens = {name: torch.cat([values[spans[n]] for n in numbers]) for name, values in batch.tokens.items()}
-            lengths = [batch.lengths[number] for number in numbers]
-            with torch.no_grad():
-                vectors = compute(replace(batch, tokens=tokens, lengths=lengths)).float().cpu()
-            self.kept |= dict(zip(missing, vectors, strict=True))
-        return torch.stack([self.kept[key] for key in keys]).to(batch.restore.device)

@@ -1,5 +1,6 @@
 """Training one model with dev selection, and what a model says of a split."""
 
+import hashlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from xfact.process.signals import Stop
 from xfact.runs import lightning
 from xfact.runs.checkpoints import Checkpoints
 from xfact.runs.folder import RunFolder, cache_folder
+from xfact.runs.identity import encoder_version
 from xfact.runs.loggers import Loggers
 from xfact.runs.metrics import MetricsFile
 from xfact.runs.result import Best
@@ -83,7 +85,11 @@ def make_model(config: Config) -> Verifier:
         from xfact.models.encoder import new_encoder
 
         encoder = config.encoder
-        runtime["encoder"] = new_encoder(encoder.name, encoder.pooling, config.model["max_length"], encoder.freeze)
+        new = new_encoder(encoder.name, encoder.pooling, config.model["max_length"], encoder.freeze)
+        if new.vectors is not None:
+            maker = f"{encoder_version(encoder.name)} {new.pooling} {config.trainer.precision}"
+            new.vectors.open(cache_folder(config.out, "vectors") / hashlib.sha256(maker.encode()).hexdigest()[:16])
+        runtime["encoder"] = new
     return instantiate(config.model, Verifier, config.named, **runtime)
 
 

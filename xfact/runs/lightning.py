@@ -49,7 +49,7 @@ def make_trainer(trainer: TrainerConfig, optim: OptimConfig | None = None, **ext
     """A trainer of the config; without `optim` it only evaluates."""
     callbacks = extra.pop("callbacks", [])
     shows_bar = trainer.progress and console.is_terminal and jobs_at_once() == 1
-    callbacks = [*callbacks, Bar(trainer.select) if shows_bar else Lines(trainer.select)]
+    callbacks = [*callbacks, KeepVectors(), Bar(trainer.select) if shows_bar else Lines(trainer.select)]
     if optim is not None:
         extra |= {
             "gradient_clip_val": optim.clip_norm,
@@ -105,6 +105,18 @@ def device_name(trainer: pl.Trainer) -> str:
     """cpu, or the GPU's name."""
     device = trainer.strategy.root_device
     return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+
+
+class KeepVectors(Callback):
+    """The vectors of a frozen encoder go into files after each epoch and test."""
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Those that are new."""
+        vectors = getattr(getattr(pl_module, "encoder", None), "vectors", None)
+        if vectors is not None:
+            vectors.write()
+
+    on_test_end = on_validation_end
 
 
 class Lines(Callback):
