@@ -30,7 +30,7 @@ from xfact.encoders import check_lengths
 from xfact.environment import Expressions, put, resolved
 from xfact.errors import UserError
 from xfact.schema import LABELS, SNIPPETS, canonical_label
-from xfact.targets import constructor_arguments
+from xfact.targets import class_constant, constructor_arguments
 
 MetadataField = Literal["language", "site", "claimant", "claim_date", "review_date"]
 Precision = Literal["32-true", "bf16-mixed", "16-mixed"]
@@ -182,6 +182,16 @@ class OptimConfig(Section):
     class_weights: Literal["none", "balanced"] = "none"
 
 
+class SamplingConfig(Section):
+    """How often an epoch draws the claims of a group: of n claims in proportion to n^(1 / temperature); 1: as they are.
+
+    Arivazhagan et al. (2019), Massively Multilingual Neural Machine Translation in the Wild, section 4.2 (T = 5 there).
+    """
+
+    by: Literal["language", "site"] = "language"
+    temperature: float = Field(1.0, ge=1, allow_inf_nan=False)
+
+
 class TrainerConfig(Section):
     """How long and on what a model trains."""
 
@@ -251,6 +261,8 @@ class Config(Section):
     evidence: EvidenceConfig = EvidenceConfig()
     encoder: EncoderConfig = EncoderConfig()
     optim: OptimConfig = OptimConfig()
+    loss: dict[str, Any] = {"_target_": "xfact.losses.cross_entropy.CrossEntropy"}
+    sampling: SamplingConfig = SamplingConfig()
     trainer: TrainerConfig = TrainerConfig()
     checkpoint: Annotated[CheckpointConfig, Fact.COMMAND] = CheckpointConfig()
     logger: Annotated[LoggerConfig, Fact.RECORDED] = LoggerConfig()
@@ -297,7 +309,7 @@ class Config(Section):
     @property
     def named(self) -> set[str]:
         """The classes that this config names; what a command names it trusts."""
-        return {section["_target_"] for section in (self.model, *self.split.values())}
+        return {section["_target_"] for section in (self.model, self.loss, *self.split.values())}
 
     @property
     def uses_encoder(self) -> bool:
@@ -311,7 +323,7 @@ class Config(Section):
 # Given by the suite, not by the config.
 RUNTIME_ARGUMENTS = {
     "encoder", "labels", "optim", "reader", "featuriser", "batch_size", "accumulate", "eval_batch_size", "num_workers",
-    "seed",
+    "seed", "sampling",
 }  # fmt: skip
 PLAIN_TYPES: dict[str, Any] = {
     "int": int,
@@ -368,6 +380,11 @@ def parse(plain: dict[str, Any], job: type[Config] = Config) -> Config:
     if not isinstance(name, str) or not name.strip():
         raise UserError(f"model.name={name}: a name is needed, for the run's folder and the tables")
     check_target("model", config.model)
+    check_target("loss", config.loss)
+    if config.optim.class_weights != "none" and class_constant(config.loss["_target_"], "weighs"):
+        raise UserError(
+            f"optim.class_weights={config.optim.class_weights}: this loss weighs labels by itself; one of the two"
+        )
     for name, section in config.split.items():
         check_target(f"split.{name}", section)
     check_lengths(config)

@@ -22,6 +22,9 @@ LABELS = (
     "true",
 )
 
+# Five of them are steps of one scale.
+SCALE = ("false", "mostly false", "partly true/misleading", "mostly true", "true")
+
 # The official files: split -> (file, rows).
 OFFICIAL = {
     "train": ("train.all.tsv", 19_079),

@@ -41,10 +41,13 @@ def tables(folder: Path) -> dict[str, pd.DataFrame]:
     return {name: pd.read_parquet(folder / "predictions" / f"{name}.parquet") for name in SPLITS}
 
 
-@pytest.mark.parametrize("rows", [77, 3, 1], ids=lambda rows: f"{rows} rows")
-def test_one_and_two_processes_take_the_same_steps_and_give_every_row_once(still, tmp_path, rows):
+DRO = ("loss=group_dro", "loss.step_size=1", "sampling.temperature=3")
+
+
+@pytest.mark.parametrize(("rows", "more"), [(77, DRO), (3, ()), (1, ())], ids=lambda value: str(value)[:20])
+def test_one_and_two_processes_take_the_same_steps_and_give_every_row_once(still, tmp_path, rows, more):
     """77 rows: nine steps of 8 and one of 5, 38 and 39 rows a rank; 1 row: the second rank has none."""
-    words = (*PLAIN, f"encoder.name={still}", "encoder.pooling=mean", f"data.limit={rows}", "optim.lr=1e-3")
+    words = (*PLAIN, f"encoder.name={still}", "encoder.pooling=mean", f"data.limit={rows}", "optim.lr=1e-3", *more)
     one = quick(*words, "out=one", cwd=tmp_path)
     two = quick(*words, *DDP, "out=two", cwd=tmp_path)
     assert (one.returncode, two.returncode) == (0, 0), one.stderr + two.stderr

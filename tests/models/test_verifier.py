@@ -143,7 +143,7 @@ def test_class_weights_weigh_each_claim_by_its_label(tmp_path):
     data = new_data(ClaimOnly, tmp_path, 9)
     weights = torch.tensor([0.5, 2.0, 1.0, 3.0, 0.0, 0.25, 1.5])
     model = new_model()
-    model.class_weights = weights
+    model.loss.weight = weights
     (weighted,) = trained(model, data, 9, accumulate=2).gradients
     model.zero_grad()
     batch = data[np.arange(9), 9]
@@ -155,7 +155,7 @@ def test_class_weights_weigh_each_claim_by_its_label(tmp_path):
 
 
 def test_no_class_weights_by_default():
-    assert new_model().class_weights is None
+    assert new_model().loss.weight is None
     assert OptimConfig().class_weights == "none"
 
 

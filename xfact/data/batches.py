@@ -93,6 +93,8 @@ class Shuffled(Sampler[tuple[np.ndarray, int]]):
 
     `batch_size` claims are one optimiser step, over all ranks; with `accumulate` they come in that many parts, each of
     which knows how many claims the step has, so that the gradient depends neither on the parts nor on the ranks.
+    With `groups` [rows] an epoch of as many rows draws from each by temperature (`quotas`), each row of a group equally
+    often or once more; `draws` [rows] is how often that is on average.
     Ranks share a part by its claims' `work` (tokens, [rows]); one may get nothing of a small step. A resumed epoch
     starts at `position`.
     """
@@ -106,11 +108,21 @@ class Shuffled(Sampler[tuple[np.ndarray, int]]):
         rank: int = 0,
         world_size: int = 1,
         work: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
+        temperature: float = 1.0,
     ) -> None:
         self.rows, self.batch_size, self.accumulate, self.seed = rows, batch_size, accumulate, seed
         self.rank, self.world_size = rank, world_size
         self.work = np.ones(rows, np.int64) if work is None else work
         self.epoch = self.position = 0
+        self.draws = np.ones(rows)
+        self.quotas: list[tuple[np.ndarray, int]] = []  # a group's rows, and how many of them an epoch draws
+        if groups is not None:
+            _, group_of, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+            places = [np.flatnonzero(group_of == group) for group in range(len(sizes))]
+            self.quotas = list(zip(places, quotas(sizes, temperature).tolist(), strict=True))
+            for place, quota in self.quotas:
+                self.draws[place] = quota / len(place)
 
     def set_epoch(self, epoch: int) -> None:
         """Called by Lightning before each epoch."""
@@ -130,11 +142,29 @@ class Shuffled(Sampler[tuple[np.ndarray, int]]):
 
     def batches(self) -> Iterator[tuple[np.ndarray, int]]:
         """The rank's rows of each batch of an epoch, and of how many claims its optimiser step is."""
-        order = np.random.default_rng((self.seed, self.epoch)).permutation(self.rows)
+        draw = np.random.default_rng((self.seed, self.epoch))
+        order = draw.permutation(self.drawn(draw) if self.quotas else self.rows)
         for start in range(0, self.rows, self.batch_size):
             step = order[start : start + self.batch_size]
             for part in np.array_split(step, self.parts_of(len(step))):
                 yield part[shares(self.work[part], self.world_size) == self.rank], len(step)
+
+    def drawn(self, draw: np.random.Generator) -> np.ndarray:
+        """The rows of an epoch, group by group."""
+        chosen = [
+            [*[rows] * (quota // len(rows)), draw.permutation(rows)[: quota % len(rows)]] for rows, quota in self.quotas
+        ]
+        return np.concatenate([part for parts in chosen for part in parts])
+
+
+def quotas(sizes: np.ndarray, temperature: float) -> np.ndarray:
+    """[groups] of as many rows as there are, those that a group with n of them gets: in proportion to n^(1 / T)."""
+    shares = sizes ** (1 / temperature)
+    exact = shares / shares.sum() * sizes.sum()
+    whole = np.floor(exact).astype(np.int64)
+    rest = int(sizes.sum() - whole.sum())
+    whole[np.argsort(whole - exact, kind="stable")[:rest]] += 1
+    return whole
 
 
 def parts_of(claims: int, accumulate: int, ranks: int) -> int:

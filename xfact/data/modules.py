@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+import numpy as np
 import torch
 from pytorch_lightning import LightningDataModule
 from torch.utils.data import DataLoader, Sampler
 
+from xfact.config import SamplingConfig
 from xfact.data.batches import Batch, ByLength, Claims, Shuffled
 from xfact.data.corpus import FileReport, Role
 from xfact.data.evidence import TestEvidence
@@ -47,7 +49,8 @@ def read_split(
 class FitSplit(LightningDataModule):
     """Train and dev; the arguments `train` and `dev` are files' names.
 
-    `batch_size` claims are an optimiser step, in `accumulate` parts (the Trainer's accumulate_grad_batches).
+    `batch_size` claims are an optimiser step, in `accumulate` parts (the Trainer's accumulate_grad_batches); `sampling`
+    says how often an epoch draws which.
     """
 
     train: Split  # once it is read
@@ -65,12 +68,14 @@ class FitSplit(LightningDataModule):
         eval_batch_size: int = 32,
         num_workers: int = 0,
         seed: int = 1,
+        sampling: SamplingConfig | None = None,
     ) -> None:
         super().__init__()
         self.files = {"train": train, "dev": dev}
         self.reader, self.featuriser = reader, featuriser
         self.batch_size, self.accumulate, self.seed = batch_size, accumulate, seed
         self.eval_batch_size, self.num_workers = eval_batch_size, num_workers
+        self.sampling = sampling or SamplingConfig()
         self.is_read = False
 
     def prepare_data(self) -> None:
@@ -85,7 +90,13 @@ class FitSplit(LightningDataModule):
         self.dev = read_split(self.reader, self.featuriser, self.files["dev"], "dev", "dev")
         arrays = self.train.dataset.arrays
         work = None if arrays is None else arrays.lengths.sum(axis=1)
-        self.sampler = Shuffled(len(self.train.claims), self.batch_size, self.accumulate, self.seed, work=work)
+        sampling, groups = self.sampling, None
+        if sampling.temperature > 1:
+            groups = np.array([getattr(claim, sampling.by) for claim in self.train.claims])
+        self.sampler = Shuffled(
+            len(self.train.claims), self.batch_size, self.accumulate, self.seed,
+            work=work, groups=groups, temperature=sampling.temperature,
+        )  # fmt: skip
         self.is_read = True
 
     def state_dict(self) -> dict[str, int]:

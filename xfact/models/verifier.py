@@ -15,6 +15,7 @@ from xfact.data.text import Layout
 from xfact.errors import Failure
 from xfact.evaluation.counted import Scores
 from xfact.evaluation.record import on_dev
+from xfact.losses.cross_entropy import CrossEntropy
 from xfact.models.frozen import depth_of
 
 EVERY_ROW = "an evaluation did not give every row once"
@@ -37,19 +38,23 @@ class Verifier(LightningModule):
         self.figures: dict[str, float] = {}  # of the last test
         self.step_loss, self.epoch_loss = 0.0, [0.0, 0]  # epoch: sum over this rank's claims, and their number
         self.dev_loss = 0.0  # sum over this rank's claims
-        self.class_weights: Tensor | None = None
+        self.loss = CrossEntropy()
+        self.loss_state: dict[str, Tensor] = {}  # of the checkpoint that training goes on from
 
     def verdict(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
         """Logits [B, labels] and attention [B, snippets] or None."""
         raise NotImplementedError
 
     def on_fit_start(self) -> None:
-        """The data's seed decides dropout too; balanced weights are of the data's labels."""
+        """The data's seed decides dropout too, and the loss looks at train."""
         data = self.trainer.datamodule  # type: ignore[attr-defined]
         if data is not None:
             self.seed = data.seed
+            label_ids = data.train.dataset.labels
             if self.optim.class_weights == "balanced":
-                self.class_weights = balanced_weights(data.train.dataset.labels, len(self.labels))
+                self.loss.weight = balanced_weights(label_ids, len(self.labels))
+            self.loss.begin(data.train.claims, label_ids, data.sampler.draws, self.labels)
+            self.loss.state |= self.loss_state
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         """Dropout is decided by (seed, epoch, batch, rank) alone, whatever ran before in this process."""
@@ -58,7 +63,7 @@ class Verifier(LightningModule):
         torch.manual_seed(int(state[0] >> np.uint64(1)))
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
-        """Cross-entropy, averaged over the claims of the whole optimiser step, whatever its parts and ranks."""
+        """The loss, averaged over the claims of the whole optimiser step, whatever its parts and ranks."""
         total = self.total_loss(batch)
         if not torch.isfinite(total):
             raise Failure(
@@ -68,6 +73,14 @@ class Verifier(LightningModule):
         self.log_loss(total.item(), batch, batch_idx)
         # Lightning divides by the accumulated parts and DDP by the ranks; the step's own number of claims already does.
         return total / batch.step_rows * self.trainer.accumulate_grad_batches * self.trainer.world_size
+
+    def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """The loss looks at each whole step, before a checkpoint of it."""
+        self.loss.stepped(self.over_ranks)
+
+    def over_ranks(self, value: Tensor) -> Tensor:
+        """The sum of the ranks' tensors, on the device."""
+        return self.trainer.strategy.reduce(value.to(self.device), reduce_op="sum")
 
     def log_loss(self, total: float, batch: Batch, batch_idx: int) -> None:
         """Add a part's loss to its step's and its epoch's; with its last part a step is logged.
@@ -80,7 +93,7 @@ class Verifier(LightningModule):
         self.step_loss = total / batch.step_rows + (self.step_loss if batch_idx % accumulate else 0.0)
         if (batch_idx + 1) % accumulate and not trainer.fit_loop.epoch_loop.batch_progress.is_last_batch:
             return
-        loss = trainer.strategy.reduce(torch.tensor(self.step_loss, device=self.device), reduce_op="sum")
+        loss = self.over_ranks(torch.tensor(self.step_loss))
         self.log("train/loss_step", loss, logger=False)
         if (trainer.global_step + 1) % trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
             figures = {"train/loss_step": float(loss), "epoch": self.current_epoch}
@@ -90,20 +103,21 @@ class Verifier(LightningModule):
                 logger.log_metrics(figures, trainer.global_step)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """The sums of each rank's epoch so far."""
+        """The sums of each rank's epoch so far, and what the loss has learnt."""
         checkpoint["epoch_loss"] = self.of_ranks(self.epoch_loss)
+        checkpoint["loss"] = self.loss.state
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """This rank's sums."""
+        """This rank's sums, and the loss as it was."""
         self.epoch_loss = checkpoint["epoch_loss"][self.global_rank]
+        self.loss_state = checkpoint.get("loss", {})
 
     def total_loss(self, batch: Batch) -> Tensor:
-        """A scalar: the sum of the claims' cross-entropies; zero, with zero gradients, for a rank without claims."""
+        """A scalar: the sum of the claims' losses; zero, with zero gradients, for a rank without claims."""
         if not len(batch.labels):
             return torch.stack([0 * parameter.sum() for parameter in self.parameters()]).sum()
         logits, _ = self.verdict(batch)
-        weight = None if self.class_weights is None else self.class_weights.to(logits.device)
-        return F.cross_entropy(logits.float(), batch.labels, weight=weight, reduction="sum")
+        return self.loss(logits.float(), batch.labels, batch.index)
 
     def on_validation_epoch_start(self) -> None:
         """Forget the last evaluation."""

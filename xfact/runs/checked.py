@@ -21,13 +21,17 @@ def check_train(config: Config) -> None:
 
 
 def check_training(config: Config, corpus: Corpus) -> None:
-    """Train, dev, what is added to train, and the encoder."""
+    """Train, dev, what is added to train, the loss and the encoder."""
     check_snippets(config, config.named)
     for role in ("train", "dev"):
         if lack := corpus.lack(config.split["fit"][role], role):
             raise UserError(f"{role}: {lack}")
     if config.augment.name != "none":
         politifact.read(config.augment, Counter(), config.data.bad_rows)
+    if config.uses_optim and config.loss != Config.model_fields["loss"].default:
+        from xfact.runs.fitting import make_loss
+
+        make_loss(config)
     if config.uses_encoder:
         check_encoder(config.encoder.name)
 

@@ -19,6 +19,7 @@ from xfact.data.text import Layout, TextOptions
 from xfact.data.tokens import Tokeniser
 from xfact.errors import Failure
 from xfact.io.screen import say, warn
+from xfact.losses.cross_entropy import CrossEntropy
 from xfact.models.verifier import Verifier, collected
 from xfact.process.signals import Stop
 from xfact.runs import lightning
@@ -90,7 +91,14 @@ def make_model(config: Config) -> Verifier:
             maker = f"{encoder_version(encoder.name)} {new.pooling} {config.trainer.precision}"
             new.vectors.open(cache_folder(config.out, "vectors") / hashlib.sha256(maker.encode()).hexdigest()[:16])
         runtime["encoder"] = new
-    return instantiate(config.model, Verifier, config.named, **runtime)
+    model: Verifier = instantiate(config.model, Verifier, config.named, **runtime)
+    model.loss = make_loss(config)
+    return model
+
+
+def make_loss(config: Config) -> CrossEntropy:
+    """What the config's training minimises; UserError for a value that it does not take."""
+    return instantiate(config.loss, CrossEntropy, config.named)
 
 
 def fit(
@@ -116,6 +124,7 @@ def fit(
         eval_batch_size=config.trainer.eval_batch_size,
         num_workers=config.trainer.num_workers,
         seed=config.seed,
+        sampling=config.sampling if config.uses_optim else None,
     )
     data.prepare_data()  # before a signal waits for an optimiser step
     checkpoints = Checkpoints(RunFolder(folder).checkpoints, config.checkpoint, config.trainer.select, stop, note)

@@ -20,7 +20,9 @@ from xfact.runs.folder import RunFolder
 from xfact.targets import class_constant, code_version, constructor_arguments, is_own
 
 DIGITS = 10
-SECTIONS = {"seed", "data", "augment", "evidence", "encoder", "optim", "trainer", "model", "split"}  # each by itself
+SECTIONS = {  # each by itself
+    "seed", "data", "augment", "evidence", "encoder", "optim", "loss", "sampling", "trainer", "model", "split",
+}  # fmt: skip
 OTHERS = Config.keys(Fact.COMMAND, Fact.RECORDED)
 # Of an encoder's folder: no part of what transformers loads.
 NOT_LOADED = {".py", ".md", ".h5", ".msgpack", ".onnx", ".ot"}
@@ -55,6 +57,10 @@ def identity(config: Config, corpus: Corpus) -> dict[str, Any]:
         decisive["encoder"] = section("encoder", *EncoderConfig.keys(Fact.RECORDED)) | name
     if config.uses_optim:
         decisive["optim"] = section("optim")
+        if config.loss["_target_"] != Config.model_fields["loss"].default["_target_"]:
+            decisive["loss"] = class_identity(config.loss)
+        if config.sampling.temperature > 1:
+            decisive["sampling"] = section("sampling")
         size = config.trainer.devices * config.trainer.nodes
         decisive |= {"world_size": size} if size > 1 else {}
         decisive["trainer"] = section("trainer", *TrainerConfig.keys(Fact.RECORDED))

@@ -96,7 +96,8 @@ def _differing(result: Result, alike: list[Result]) -> list[str]:
         values = [run.settings.get(key, _default(key, run)) for run in alike]
         value = result.settings.get(key, _default(key, result))
         if value is not None and any(other != value for other in values):
-            words.append(f"{key.rpartition('.')[2]}={shown(value)}")
+            section, _, name = key.rpartition(".")
+            words.append(f"{section}={value.rpartition('.')[2]}" if name == "_target_" else f"{name}={shown(value)}")
     return words
 
 
@@ -104,16 +105,24 @@ def _default(key: str, result: Result) -> Any:
     """What a key stands at that the settings do not name."""
     section, _, name = key.partition(".")
     if section == "model":
-        try:
-            return constructor_arguments(str(result.settings.get("model._target_", ""))).get(name, (None, None))[1]
-        except UserError:  # a model of the user's whose module is not here
-            return None
+        return _of_constructor(str(result.settings.get("model._target_", "")), name)
     if section == "world_size":
         return 1
     if section == "inputs":
         return Config.model_fields[name].get_default()
+    if section == "loss":
+        loss = str(result.settings.get("loss._target_") or Config.model_fields["loss"].default["_target_"])
+        return loss if name == "_target_" else _of_constructor(loss, name)
     field = Config.model_fields.get(section)
     return None if field is None else getattr(field.default, name, None)
+
+
+def _of_constructor(target: str, name: str) -> Any:
+    """The default of an argument; None where there is none, or the user's module is not here."""
+    try:
+        return constructor_arguments(target).get(name, (None, None))[1]
+    except UserError:
+        return None
 
 
 def shown(value: Any) -> str:

@@ -245,7 +245,8 @@ def card(config: Config, result: Result, train_claims: list[Any], labels: list[s
 def warn_without_effect(config: Config) -> None:
     """A line for each group that the user set and the model does not read."""
     evidence = "evidence.source" not in without_effect(config)
-    reads = {"encoder": config.uses_encoder, "optim": config.uses_optim, "evidence": evidence}
+    reads = {"encoder": config.uses_encoder, "evidence": evidence}
+    reads |= dict.fromkeys(("optim", "loss", "sampling"), config.uses_optim)
     for group, read in reads.items():
         if config.is_given(group) and not read:
             warn(f"{group} has no effect on model={config.model_name}")

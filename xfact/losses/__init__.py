@@ -1,0 +1,1 @@
+"""What training minimises; each file is one loss, with its paper and formula."""
