@@ -64,6 +64,15 @@ def wilson(hits: int, rows: int, level: float = 0.95) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
+def mean_interval(values: ArrayLike, level: float = 0.95) -> tuple[float, float | None, float | None]:
+    """The mean of values (n,), and the ends of Student's interval for it; None for them if there is one value."""
+    values = np.asarray(values, float)
+    if len(values) < 2:
+        return float(values.mean()), None, None
+    half = float(t.ppf((1 + level) / 2, len(values) - 1)) * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return float(values.mean()), float(values.mean() - half), float(values.mean() + half)
+
+
 def score_interval(
     gold: ArrayLike, preds: ArrayLike, groups: ArrayLike, level: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> Interval:

@@ -12,7 +12,7 @@ from xfact.evaluation.metrics import METRICS
 from xfact.io.files import write_text
 from xfact.io.grid import Cell, Table, csv_text, escaped, latex_table, markdown_table, print_tables, stdout_console
 from xfact.io.screen import say, warn
-from xfact.report import behaviour, calibration, lm
+from xfact.report import behaviour, calibration, folds, lm
 from xfact.report.chance import interval_table, sample, test_table
 from xfact.report.claims import Texts, texts_of
 from xfact.report.config import ReportJob
@@ -40,8 +40,11 @@ def report(config: ReportJob) -> None:
         return
     runs, notes = finished(str(config.runs), config.sweep)
     asked = [run for run in runs if run.result.lm is not None]
-    blocks = blocks_of([run for run in runs if run.result.lm is None], notes)
-    notes += [line for run in asked for line in run.differences()]
+    trained = [run for run in runs if run.result.lm is None]
+    left_out, trained = folds.apart(trained)
+    blocks = blocks_of(trained, notes)
+    others = [*asked, *(run for fold in left_out for run in fold.all_runs)]
+    notes += [line for run in others for line in run.differences()]
     for note in notes:
         warn(note)
     for number, block in enumerate(blocks, start=1):
@@ -57,6 +60,15 @@ def report(config: ReportJob) -> None:
         beyond = sections(block, config.definition, texts)
         page = Page(f"X-Fact: {block.data}", facts(block, config), [scores, *beyond], browser(block, texts))
         out.add(page, notes, slug(name))
+    for alike in folds.alike(left_out):
+        section, lines = folds.section(alike, config.definition)
+        for line in lines:
+            warn(line)
+        print_tables(section.tables)
+        kind, data = alike[0].column, alike[0].data
+        of = [("data", data), ("runs", f"{sum(len(own.all_runs) for own in alike)} finished, below {config.runs}")]
+        page = Page(f"X-Fact: each {kind} left out in turn", of, [section])
+        out.add(page, [*notes, *lines], slug(f"-without-{kind}-{data}"))
     if asked:
         section = lm.section(asked)
         print_tables(section.tables[: lm.ON_SCREEN])
