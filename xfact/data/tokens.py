@@ -41,6 +41,10 @@ class TokenArrays:
         lengths = [np.diff(offsets) for offsets in self._offsets]
         self.lengths = np.concatenate(lengths or [np.empty(0, np.int32)]).reshape(-1, self.per_claim)
 
+    def used(self) -> np.ndarray:
+        """The distinct token ids of all sequences, rising."""
+        return np.unique(np.concatenate([np.unique(values) for values in self._values] or [np.empty(0, np.int32)]))
+
     def sequence(self, claim: int, place: int) -> tuple[np.ndarray, int]:
         """Token ids [L] of one sequence, and where its second segment starts (L if it has none)."""
         chunk, row = divmod(claim, CLAIMS_PER_CHUNK)

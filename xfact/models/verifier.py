@@ -17,6 +17,7 @@ from xfact.evaluation.counted import Scores
 from xfact.evaluation.record import on_dev
 from xfact.losses.cross_entropy import CrossEntropy
 from xfact.models.frozen import depth_of
+from xfact.models.used_rows import train_used_rows
 
 EVERY_ROW = "an evaluation did not give every row once"
 
@@ -44,6 +45,13 @@ class Verifier(LightningModule):
     def verdict(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
         """Logits [B, labels] and attention [B, snippets] or None."""
         raise NotImplementedError
+
+    def setup(self, stage: str) -> None:
+        """Leave the vocabulary's rows that train does not have out of the optimiser."""
+        data = self.trainer.datamodule  # type: ignore[attr-defined]
+        encoder: Any = getattr(self, "encoder", None)
+        if stage == "fit" and data is not None and encoder is not None and not self.optim.weight_decay:
+            train_used_rows(encoder.backbone, data.train.dataset.arrays.used())
 
     def on_fit_start(self) -> None:
         """The data's seed decides dropout too, and the loss looks at train."""
