@@ -49,11 +49,11 @@ def test_linear_reaches_the_baselines_scores_on_the_embedded_claims_within_forty
     """Macro-F1 x100 of at least 40 on alpha1 and 11 on alpha3: what any encoder must beat."""
     corpus = Corpus(DataConfig(source="claims"))
     train, alpha1, alpha3 = (corpus.read(file)[0] for file in ("train.all.tsv", "test.all.tsv", "zeroshot.tsv"))
-    start = time.monotonic()
+    start = time.process_time()
     model = Linear(list(LABELS), seed=1)
     model.fit(texts_of(train), ids(train, list(LABELS)))
     scores = [macro_f1(gold(c), NAMES[model.logits(texts_of(c)).argmax(1)]) for c in (alpha1, alpha3)]
-    seconds = time.monotonic() - start
+    seconds = time.process_time() - start
     assert 100 * scores[0] >= 40
     assert 100 * scores[1] >= 11
     assert seconds < 40

@@ -77,6 +77,7 @@ TASKS = {
     "stats": Task("xfact.report.stats:stats", "xfact.report.stats:check", output="folder", out=True),
     "audit": Task("xfact.report.audit:audit", "xfact.report.stats:check", output="folder"),
     "report": Task("xfact.report.report:report", config="xfact.report.config:ReportJob", out=True),
+    "ensemble": Task("xfact.ensembles.ensemble:ensemble", config="xfact.ensembles.config:EnsembleJob", out=True),
     "compare": Task("xfact.report.compare:compare", config="xfact.report.config:CompareJob"),
     "status": Task("xfact.launch.status:status", sweeps=False),
 }

@@ -68,6 +68,11 @@ class RunFolder:
         return self.all_predictions / f"{split}.parquet"
 
     @property
+    def members(self) -> Path:
+        """Of an ensemble, the runs that it is of, with their weights."""
+        return self.path / "members.json"
+
+    @property
     def tensorboard(self) -> Path:
         """TensorBoard's event files."""
         return self.path / "tensorboard"
