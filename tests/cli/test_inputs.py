@@ -169,3 +169,16 @@ def test_vectors_of_a_frozen_encoder_are_kept_for_the_runs_after(sweep, tmp_path
     assert sorted(kept.rglob("*.safetensors")) == files
     succeed(*words, "trainer.precision=bf16-mixed", cwd=tmp_path)
     assert len(list(kept.iterdir())) == 2  # of 16 bits are others
+
+
+def test_folds_are_chosen_by_rows_that_training_left_out(tmp_path):
+    words = ("model=knn", "split=[left_out]")
+    done = quick(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "split=left_out: nothing is left out; set data.leave_out_languages or data.leave_out_sites" in done.stderr
+    succeed("-m", *words, "data.leave_out_languages=ar,it", cwd=tmp_path)
+    for folder in run_folders(tmp_path / "runs"):
+        left_out = json.loads((folder / "result.json").read_text())["splits"]["left_out"]
+        assert list(left_out["languages"]) == ["ar" if left_out["rows"] == 198 else "it"]
+    done = succeed("task=report", "runs=runs", cwd=tmp_path)
+    assert "left_out: each language left out of training" in done.stdout

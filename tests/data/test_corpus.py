@@ -182,6 +182,16 @@ def test_what_is_left_out_is_left_out_of_train_and_dev_alone(role):
     }
 
 
+def test_what_training_leaves_out_is_a_test_set():
+    everything = Corpus(DataConfig()).read("train.all.tsv")[0]
+    corpus = Corpus(DataConfig(leave_out_languages=["ar"], leave_out_sites=["aajtak.in"]))
+    left_out, report = corpus.read("train.all.tsv", "left_out")
+    assert left_out == [claim for claim in everything if claim.language == "ar" or claim.site == "aajtak.in"]
+    trained, _ = corpus.read("train.all.tsv", "train")
+    assert sorted(claim.id for claim in [*left_out, *trained]) == sorted(claim.id for claim in everything)
+    assert report.dropped == {"trained on": len(trained)}
+
+
 def test_dev_may_lack_what_is_left_out_of_train(tmp_path):
     write(tmp_path / "train.all.tsv", 3, "\t".join(["de", "x.de", *[""] * 13, "A claim.", "true"]) + "\n")
     write(tmp_path / "dev.all.tsv", 2)

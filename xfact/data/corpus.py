@@ -16,7 +16,8 @@ from xfact.io.files import content_hash
 from xfact.io.screen import counted, say, warn, warn_once
 from xfact.schema import OFFICIAL_ROWS, SWALLOWED_ROWS, Claim
 
-Role = Literal["train", "dev", "test"]  # what a file is read for: some of data's keys leave test sets whole
+# What a file is read for: some of the keys of data leave test sets whole; left_out: the rows kept from training alone.
+Role = Literal["train", "dev", "test", "left_out"]
 
 LOOK = 200  # rows at once in search of one that passes
 EMBEDDED = {"sample": PACKAGE / "data" / "sample", "claims": PACKAGE / "data" / "claims"}
@@ -187,7 +188,7 @@ class Corpus:
 
     def passing(self, claims: Iterable[Claim], dropped: Counter[str], role: Role) -> Iterator[Claim]:
         """Claims of the languages, sources and labels that data keeps, the rest counted."""
-        data, fitting = self.data, role != "test"
+        data, fitting = self.data, role in ("train", "dev")
         for claim in claims:
             if data.languages is not None and claim.language.strip() not in data.languages:
                 dropped["by data.languages"] += 1
@@ -199,8 +200,15 @@ class Corpus:
                 dropped["by data.leave_out_languages"] += 1
             elif fitting and claim.site.strip() in (data.leave_out_sites or ()):
                 dropped["by data.leave_out_sites"] += 1
+            elif role == "left_out" and not self.is_left_out(claim):
+                dropped["trained on"] += 1
             else:
                 yield claim
+
+    def is_left_out(self, claim: Claim) -> bool:
+        """Whether a row is kept from training by its language or source."""
+        languages, sites = self.data.leave_out_languages or (), self.data.leave_out_sites or ()
+        return claim.language.strip() in languages or claim.site.strip() in sites
 
     def check_left_out(self, file: str, claims: Sequence[Claim]) -> None:
         """UserError for a language or source to leave out of train that train has not: the run would be another."""

@@ -134,7 +134,8 @@ class SplitData(LightningDataModule):
 
 
 class TestSplit(SplitData):
-    """A test set: `file` is a name in data.source, or a path; `evidence: none` tests any model without snippets."""
+    """A test set: `file` is a name in data.source, or a path; `evidence: none` tests any model without snippets, and
+    `rows: left_out` has those rows alone that `data` leaves out of training."""
 
     __test__ = False  # not a pytest class
 
@@ -147,10 +148,11 @@ class TestSplit(SplitData):
         eval_batch_size: int = 32,
         num_workers: int = 0,
         evidence: Literal["config", "none"] = "config",
+        rows: Literal["test", "left_out"] = "test",
     ) -> None:
         LightningDataModule.__init__(self)
         self.eval_batch_size, self.num_workers = eval_batch_size, num_workers
-        self.read = partial(read_split, reader, featuriser, file, name, evidence=evidence)
+        self.read = partial(read_split, reader, featuriser, file, name, rows, evidence)
         self.is_read = False
 
     def prepare_data(self) -> None:

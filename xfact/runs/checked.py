@@ -56,6 +56,8 @@ def asked_splits(config: Config, corpus: Corpus, tell: bool = True) -> dict[str,
     for name, section in config.split.items():
         if name == "fit":
             continue
+        if section.get("rows") == "left_out" and not (config.data.leave_out_languages or config.data.leave_out_sites):
+            raise UserError(f"split={name}: nothing is left out; set data.leave_out_languages or data.leave_out_sites")
         lack = corpus.lack(section["file"]) if "file" in section else None
         if lack is None:
             splits[name] = section
