@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binomtest, permutation_test, t
+from scipy.stats import binomtest, norm, permutation_test, t
 
 ARRANGEMENTS = 200_000  # method_test is exact up to these: ten seeds against ten have 184,756
 BLOCK = 4_000_000  # numbers in memory at once: 32 MB
@@ -34,8 +34,14 @@ class Interval:
     groups: int
     seeds: int  # of one seed the interval is over claims only
     seeds_b: int | None  # of b in a difference a - b
+    half: float  # half-width, before the ends are kept within what a score can be
     sd_claims: float  # bootstrap sd of the estimate over claims, the checkpoints given
     sd_seeds: float | None  # sample sd over seeds; of a difference sqrt(sd_a^2 + sd_b^2); None with one seed of each
+
+    def detectable(self, power: float = 0.8) -> float:
+        """The true difference that so many claims and seeds would show, at this level, with this power: half x
+        (1 + z_power / z_level)."""
+        return self.half * float(1 + norm.ppf(power) / norm.ppf((1 + self.level) / 2))
 
     def statement(self) -> str:
         """In one line, x100: 38.9 [36.9, 40.9], 95 % over 2,400 claims and 4 seeds."""
@@ -253,6 +259,7 @@ def _interval(models: Sequence[np.ndarray], rows: int, level: float, resamples: 
         groups=groups,
         seeds=len(scores[0]),
         seeds_b=len(scores[1]) if len(models) > 1 else None,
+        half=half,
         sd_claims=sd_claims,
         sd_seeds=sd_seeds,
     )

@@ -41,6 +41,11 @@ class Sample:
         """macro_f1_gold of each seed of a row."""
         return [macro_f1_gold(self.gold, preds) for preds in self.preds[label]]
 
+    def part(self, rows: np.ndarray) -> "Sample":
+        """Some of the rows, [rows]."""
+        preds = {label: own[:, rows] for label, own in self.preds.items()}
+        return Sample(self.split, self.gold[rows], self.groups[rows], preds)
+
     @property
     def resampled(self) -> bool:
         """Whether there are two groups of claims or more, without which there is no interval."""
