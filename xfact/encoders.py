@@ -30,6 +30,11 @@ def hub_name(name: str) -> tuple[str, str | None]:
     return (name, None) if Path(name).is_dir() else (hub, revision or None)
 
 
+def source_of(name: str) -> Path | str:
+    """Where the library finds an encoder: its folder, or its name on the hub."""
+    return encoder_folder(name) or hub_name(name)[0]
+
+
 def readable(name: str) -> str:
     """An encoder's name for a screen or a folder: without the path to it, and without a revision."""
     return Path(hub_name(name)[0]).name

@@ -50,6 +50,7 @@ ADDED = {
     "encoder=mmbert": "preview=true",
     "encoder=mbert": "preview=true",
     "encoder=e5_small": "preview=true",
+    "encoder=mdeberta_nli": "preview=true",
     "preset=paper": f"encoder=tiny trainer.max_epochs=1 {SMALL}",
     "preset=smoke": SMALL,
     "split=": "preset=smoke data.limit=16 trainer.threads=1",

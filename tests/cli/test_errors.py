@@ -208,7 +208,7 @@ def test_help_is_immediate(tmp_path):
         assert word in done.stdout
     assert "_common" not in done.stdout
     for group in (
-        "model: attn_ea, claim_only, knn, linear, majority, mean_ea",
+        "model: attn_ea, claim_only, knn, linear, majority, mean_ea, nli_ea",
         "preset: authors_code, benchmark, paper, smoke",
     ):
         assert group in done.stdout

@@ -31,6 +31,7 @@ from xfact.models.knn import KNN
 from xfact.models.linear import Linear
 from xfact.models.majority import Majority
 from xfact.models.mean_ea import MeanEA
+from xfact.models.nli_ea import NliEA
 from xfact.models.store import Card
 from xfact.models.text_model import TextModel
 from xfact.models.verifier import collected
@@ -50,6 +51,7 @@ MODELS: dict[str, tuple[Any, dict[str, Any], list[str], str | None, str | None]]
     "attn_ea": (AttnEA, {"max_length": 360, "dropout": 0.1}, list(LABELS), "tiny", "pooler"),
     "attn_ea_tanh": (AttnEA, {"max_length": 64, "scale": True, "mask_empty": True}, THREE, "tiny", "tanh"),
     "mean_ea": (MeanEA, {"max_length": 512, "dropout": 0.1}, list(LABELS), "tiny", "mean"),
+    "nli_ea": (NliEA, {"max_length": 64, "dropout": 0.1, "init_head": "nli"}, list(LABELS), "tiny", "cls"),
 }
 
 

@@ -94,7 +94,24 @@ class Pairs(Layout):
         return [(first, snippet) for snippet in text.snippets(claim)]
 
 
-LAYOUTS = {"none": ClaimAlone(), "claim": ClaimAlone(), "claim+snippets": ClaimAndSnippets(), "pairs": Pairs()}
+class Entailment(Layout):
+    """Each snippet as a premise, with the claim as its hypothesis (NLI-EA)."""
+
+    needs_snippet = True
+
+    def sequences(self, text: TextOptions, claim: Claim) -> list[Sequence]:
+        """num_snippets sequences."""
+        hypothesis = text.claim(claim)
+        return [(snippet, hypothesis) for snippet in text.snippets(claim)]
+
+
+LAYOUTS = {
+    "none": ClaimAlone(),
+    "claim": ClaimAlone(),
+    "claim+snippets": ClaimAndSnippets(),
+    "pairs": Pairs(),
+    "entailment": Entailment(),
+}
 
 
 def layout_of(layout: str | Layout) -> Layout:

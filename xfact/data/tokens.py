@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from xfact.data.text import Sequence
-from xfact.encoders import E5, encoder_folder, hub_name
+from xfact.encoders import E5, encoder_folder, hub_name, source_of
 from xfact.environment import SHARED
 from xfact.errors import DataError, UserError
 from xfact.io.files import temporary
@@ -175,7 +175,7 @@ def load_tokenizer(name: str) -> Any:
 
     options = hub_options(name)
     try:
-        return AutoTokenizer.from_pretrained(encoder_folder(name) or hub_name(name)[0], **options)
+        return AutoTokenizer.from_pretrained(source_of(name), **options)
     except (OSError, ValueError) as error:
         raise encoder_absent(name, error) from None
 

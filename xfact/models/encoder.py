@@ -13,7 +13,7 @@ from transformers import AutoConfig, AutoModel
 from xfact.config import Freeze
 from xfact.data.batches import Batch
 from xfact.data.tokens import check_encoder, encoder_absent, hub_options
-from xfact.encoders import encoder_folder, hub_name, usable_positions
+from xfact.encoders import encoder_folder, source_of, usable_positions
 from xfact.errors import DataError, UserError
 from xfact.io.screen import say
 from xfact.models import frozen
@@ -34,13 +34,14 @@ class Encoder(nn.Module):
 
     pooling: `pooler` is the encoder's own (tanh dense on CLS, as the paper's mBERT), `cls` the first token, `mean` the
     mean over tokens, `tanh` a new dense with tanh on CLS, trained with the rest.
+    name: where its weights were had, a hub name or a folder.
     freeze: what of the backbone is not trained; of one that is not at all, each sequence's vector is computed once,
     without dropout.
     """
 
-    def __init__(self, backbone: nn.Module, pooling: str, freeze: Freeze = "none") -> None:
+    def __init__(self, backbone: nn.Module, pooling: str, freeze: Freeze = "none", name: str = "") -> None:
         super().__init__()
-        self.backbone, self.pooling = backbone, pooling
+        self.backbone, self.pooling, self.name = backbone, pooling, name
         config: Any = backbone.config
         self.hidden = int(config.hidden_size)
         self.dense = initialised(nn.Linear(self.hidden, self.hidden)) if pooling == "tanh" else None
@@ -116,10 +117,9 @@ def new_encoder(name: str, pooling: str, max_length: int, freeze: Freeze = "none
     """An encoder by hub name or folder: pre-trained if there are weights, else initialised from the seed."""
     check_encoder(name)
     folder = encoder_folder(name)
-    place = folder or hub_name(name)[0]
     try:
         options = hub_options(name)
-        config = AutoConfig.from_pretrained(place, **options)
+        config = AutoConfig.from_pretrained(source_of(name), **options)
         bound = usable_positions(config.to_dict())
         if bound is not None and max_length > bound:
             raise UserError(f"model.max_length={max_length}: encoder {name} has {bound} positions; lower it")
@@ -127,7 +127,7 @@ def new_encoder(name: str, pooling: str, max_length: int, freeze: Freeze = "none
             backbone, absent, origin = AutoModel.from_config(config, dtype=torch.float32), set(), "new weights"
         else:
             backbone, loading = AutoModel.from_pretrained(
-                place, dtype=torch.float32, output_loading_info=True, **options
+                source_of(name), dtype=torch.float32, output_loading_info=True, **options
             )
             absent, origin = set(loading["missing_keys"]), "pre-trained"
     except (OSError, ValueError) as error:
@@ -140,7 +140,7 @@ def new_encoder(name: str, pooling: str, max_length: int, freeze: Freeze = "none
         pooling = "pooler" if pretrained_pooler else "tanh"
     if freeze == "all" and origin == "new weights":
         raise UserError(f"encoder.freeze=all: {name} has no trained weights to keep")
-    encoder = Encoder(backbone, pooling, freeze).train()  # from_pretrained leaves dropout off
+    encoder = Encoder(backbone, pooling, freeze, name).train()  # from_pretrained leaves dropout off
     size, trained = (
         sum(p.numel() for p in encoder.parameters() if p.requires_grad or every) / 1e6 for every in (True, False)
     )

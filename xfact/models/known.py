@@ -17,5 +17,6 @@ KNOWN = {
     "linear": Known("Linear"),
     "claim_only": Known("Claim-Only"),
     "mean_ea": Known("Mean-EA", reads_evidence=True),
+    "nli_ea": Known("NLI-EA", reads_evidence=True),
     "attn_ea": Known("Attn-EA", reads_evidence=True),
 }
