@@ -253,6 +253,7 @@ class Config(Section):
 
     task: Annotated[str, Fact.COMMAND] = "train"
     seed: int = Field(1, ge=0, lt=2**32, strict=True)
+    init_seed: int | None = Field(None, ge=0, lt=2**32, strict=True)  # of new weights; None: the seed
     metadata: bool = False
     metadata_fields: list[MetadataField] = Field(list(METADATA_FIELDS), min_length=1)
     missing: Literal["given", "none"] = "given"

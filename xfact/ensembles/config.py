@@ -1,4 +1,4 @@
-"""The config of task=ensemble."""
+"""The configs of task=ensemble and task=average."""
 
 from typing import Annotated, Literal
 
@@ -19,3 +19,15 @@ class EnsembleJob(Config):
     """One job of task=ensemble."""
 
     ensemble: Annotated[EnsembleConfig, Fact.COMMAND] = EnsembleConfig()
+
+
+class AverageConfig(Section):
+    """Seeds of one setting."""
+
+    runs: Paths = Field(["runs"], min_length=1)
+
+
+class AverageJob(Config):
+    """One job of task=average."""
+
+    average: Annotated[AverageConfig, Fact.COMMAND] = AverageConfig()

@@ -43,7 +43,7 @@ ROUNDS = 50
 
 def ensemble(config: EnsembleJob) -> None:
     """Write the ensembles of the runs below `out`, and say their scores."""
-    runs = members(config)
+    runs = [run for run in finished_runs(config.ensemble.runs) if not RunFolder(run.folder).members.is_file()]
     made = 0
     for group in groups(runs, config.ensemble.by):
         if len(group) == 1:
@@ -56,15 +56,15 @@ def ensemble(config: EnsembleJob) -> None:
         raise UserError(f"ensemble.runs={','.join(config.ensemble.runs)}: there are no two runs of the same {same}")
 
 
-def members(config: EnsembleJob) -> list[Run]:
-    """The finished runs, each once, in the order of their folders; no ensemble is part of another."""
+def finished_runs(patterns: Sequence[str]) -> list[Run]:
+    """The finished runs of a training below folders or matching globs, each once, in the order of their folders."""
     by_folder: dict[Path, Run] = {}
-    for pattern in config.ensemble.runs:
+    for pattern in patterns:
         runs, notes = finished(pattern)
         for note in notes:
             warn(note)
         by_folder |= {run.folder.absolute(): run for run in runs}
-    return [run for run in by_folder.values() if run.result.lm is None and not RunFolder(run.folder).members.is_file()]
+    return [run for run in by_folder.values() if run.result.lm is None]
 
 
 def groups(runs: Sequence[Run], by: str) -> list[list[Run]]:

@@ -78,6 +78,7 @@ TASKS = {
     "audit": Task("xfact.report.audit:audit", "xfact.report.stats:check", output="folder"),
     "report": Task("xfact.report.report:report", config="xfact.report.config:ReportJob", out=True),
     "ensemble": Task("xfact.ensembles.ensemble:ensemble", config="xfact.ensembles.config:EnsembleJob", out=True),
+    "average": Task("xfact.ensembles.average:average", config="xfact.ensembles.config:AverageJob", out=True),
     "compare": Task("xfact.report.compare:compare", config="xfact.report.config:CompareJob"),
     "status": Task("xfact.launch.status:status", sweeps=False),
 }

@@ -79,8 +79,8 @@ def instantiate(section: dict[str, Any], base: type | tuple[type, ...], named: C
 
 
 def make_model(config: Config) -> Verifier:
-    """A new model of the config, drawn from its seed."""
-    pl.seed_everything(config.seed, workers=True, verbose=False)
+    """A new model of the config, drawn from its init_seed or seed."""
+    pl.seed_everything(config.seed if config.init_seed is None else config.init_seed, workers=True, verbose=False)
     runtime: dict[str, Any] = {"labels": label_vocabulary(config), "optim": config.optim, "seed": config.seed}
     if config.uses_encoder:
         from xfact.models.encoder import new_encoder

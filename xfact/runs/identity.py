@@ -73,6 +73,8 @@ def without_effect(config: Config) -> set[str]:
     """The keys that change nothing for this model and these settings, dotted."""
     idle = set() if config.metadata else {"metadata_fields", "missing"}
     random = config.evidence.source == "random"
+    if not config.uses_optim:
+        idle.add("init_seed")
     if not reads_snippets(config):
         idle.add("evidence.num_snippets")
         if not (config.metadata and random and config.evidence.within == "site"):  # swaps the claimant and dates too
