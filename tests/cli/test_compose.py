@@ -130,7 +130,7 @@ def sources(tmp_path_factory) -> list[str]:
     return [f"data.source={ROOT / 'xfact' / 'data' / 'sample'}", f"augment.source={english}"]
 
 
-OFFLINE = {"claims": "claims", "demo_claims": "claims", "demo_sample": "sample"}
+OFFLINE = {"claims": "claims", "demo_claims": "claims", "demo_sample": "sample", "zero_shot": "claims"}
 
 
 @pytest.mark.parametrize("experiment", choices("experiments"))
@@ -148,7 +148,7 @@ def test_an_experiment_composes_into_distinct_runs(experiment, sources):
             assert {key: optim[key] for key in TRAINING} == paper
             assert (optim["batch_size"], one.trainer.max_epochs, one.missing) == (8, 10, "none")
             assert one.encoder.name == "bert-base-multilingual-cased" or experiment == "encoders"
-    seeds = {"seeds": range(1, 11), "table5": [1], "demo_sample": [1, 2], "demo_claims": [1]}
+    seeds = {"seeds": range(1, 11), "table5": [1], "demo_sample": [1, 2], "demo_claims": [1], "zero_shot": [1]}
     assert {one.seed for one in found} == set(seeds.get(experiment, range(1, 5)))
     text = (ROOT / "experiments" / f"{experiment}.yaml").read_text()
     assert f"# python run.py -m +experiments={experiment}" in text
