@@ -130,7 +130,13 @@ def sources(tmp_path_factory) -> list[str]:
     return [f"data.source={ROOT / 'xfact' / 'data' / 'sample'}", f"augment.source={english}"]
 
 
-OFFLINE = {"claims": "claims", "demo_claims": "claims", "demo_sample": "sample", "zero_shot": "claims"}
+OFFLINE = {
+    "claims": "claims",
+    "demo_claims": "claims",
+    "demo_sample": "sample",
+    "zero_shot": "claims",
+    "evidence": "sample",
+}
 
 
 @pytest.mark.parametrize("experiment", choices("experiments"))

@@ -33,9 +33,10 @@ FIRST = {
     "leave_one_language_out": {"model": "attn_ea", "metadata": False},
     "leave_one_source_out": {"model": "attn_ea", "metadata": False},
     "train_size": {"model": "claim_only", "metadata": True},
+    "evidence": {"model": "claim_only"},
     "zero_shot": {"model": "claim_only", "data": "claims"},
 }
-TRAINED = ("zero_shot",)  # take an encoder with trained weights, where smoke has none
+TRAINED = ("evidence", "zero_shot")  # take an encoder with trained weights, where smoke has none
 
 
 @pytest.fixture(scope="module")

@@ -124,6 +124,18 @@ def test_runs_that_are_not_finished_are_named_and_missing_seeds_too(tmp_path):
     assert "Attn-EA: seeds 2, where other rows have 1, 2" in text
 
 
+def test_the_records_of_the_runs_stand_beside_the_tables(tmp_path):
+    for seed in (1, 2):
+        made_run(tmp_path, seed, {"alpha1": table(GOLD, PRED)})
+    out = reported(tmp_path)
+    records = json.loads((out / "runs.json").read_text())
+    assert [(record["run"].rpartition("/")[2], record["seed"]) for record in records] == [
+        ("claim_only-seed1", 1), ("claim_only-seed2", 2),
+    ]  # fmt: skip
+    assert records[0]["splits"]["alpha1"]["rows"] == 16
+    assert "runs.json" in (out / ".files").read_text().splitlines()
+
+
 def test_a_run_that_is_there_twice_counts_once(tmp_path):
     for place in ("one", "two"):
         made_run(tmp_path / place, 1, {"alpha1": table(GOLD, PRED)})

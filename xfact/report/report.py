@@ -1,5 +1,6 @@
 """task=report: the finished runs below a folder as the paper's tables, tests, and one HTML page to look into them."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ from xfact.report.config import ReportJob
 from xfact.report.figures import training_curves
 from xfact.report.page import Browser, Figure, Page, Section, page_html
 from xfact.report.paper import class_table, family_table, language_table, score_tables, some_run, time_table
-from xfact.report.runs import Block, Row, blocks_of, finished
+from xfact.report.runs import Block, Row, Run, blocks_of, finished
 from xfact.runs.folder import RunFolder
 from xfact.schema import LABELS, Claim
 
@@ -59,7 +60,7 @@ def report(config: ReportJob) -> None:
         scores = Section("Scores", "\n\n".join(caveats), [*tables, time_table(block), run_table(block)])
         beyond = sections(block, config.definition, texts)
         page = Page(f"X-Fact: {block.data}", facts(block, config), [scores, *beyond], browser(block, texts))
-        out.add(page, notes, slug(name))
+        out.add(page, notes, slug(name), [run for row in block.rows for run in row.runs])
     for alike in folds.alike(left_out):
         section, lines = folds.section(alike, config.definition)
         for line in lines:
@@ -68,12 +69,13 @@ def report(config: ReportJob) -> None:
         kind, data = alike[0].column, alike[0].data
         of = [("data", data), ("runs", f"{sum(len(own.all_runs) for own in alike)} finished, below {config.runs}")]
         page = Page(f"X-Fact: each {kind} left out in turn", of, [section])
-        out.add(page, [*notes, *lines], slug(f"-without-{kind}-{data}"))
+        name = slug(f"-without-{kind}-{data}")
+        out.add(page, [*notes, *lines], name, [run for own in alike for run in own.all_runs])
     if asked:
         section = lm.section(asked)
         print_tables(section.tables[: lm.ON_SCREEN])
         of = [("runs", f"{len(asked)} finished, below {config.runs}")]
-        out.add(Page("Language models as fact-checkers", of, [section]), notes, "-lm")
+        out.add(Page("Language models as fact-checkers", of, [section]), notes, "-lm", asked)
     out.close()
 
 
@@ -178,8 +180,8 @@ class Output:
         self.folder = folder
         self.written: list[str] = []
 
-    def add(self, page: Page, notes: Sequence[str], name: str = "") -> None:
-        """A report as Markdown, as a page, and each of its tables as CSV and LaTeX."""
+    def add(self, page: Page, notes: Sequence[str], name: str = "", runs: Sequence[Run] = ()) -> None:
+        """A report as Markdown, as a page, each of its tables as CSV and LaTeX, and its runs' records as JSON."""
         for table in (table for section in page.sections for table in section.tables):
             stem = f"tables/{slug(table.title.partition(';')[0])}{name}"
             while f"{stem}.csv" in self.written:
@@ -188,6 +190,9 @@ class Output:
             self.write(f"{stem}.tex", latex_table(table))
         self.write(f"report{name}.md", markdown(page, notes))
         self.write(f"report{name}.html", page_html(page))
+        if runs:
+            records = [{"run": RunFolder(run.folder).name} | run.result.model_dump(mode="json") for run in runs]
+            self.write(f"runs{name}.json", json.dumps(records, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
         say(f"{self.folder}/: report{name}.html, report{name}.md, tables/")
 
     def write(self, name: str, text: str) -> None:
@@ -200,7 +205,7 @@ class Output:
         place = self.folder / self.LIST
         former = place.read_text(encoding="utf-8").splitlines() if place.is_file() else []
         for name in set(former) - set(self.written):
-            if re.fullmatch(r"report[^/]*\.(md|html)|tables/[^/]+\.(csv|tex)", name):
+            if re.fullmatch(r"report[^/]*\.(md|html)|runs[^/]*\.json|tables/[^/]+\.(csv|tex)", name):
                 (self.folder / name).unlink(missing_ok=True)
         write_text(place, "".join(f"{name}\n" for name in self.written))
 
