@@ -163,6 +163,10 @@ def test_vectors_of_a_frozen_encoder_are_kept_for_the_runs_after(sweep, tmp_path
     words = ("preset=smoke", "encoder.name=still", "encoder.pooling=mean", "encoder.freeze=all")
     kept = tmp_path / "runs" / ".cache" / "vectors"
     succeed(*words, cwd=tmp_path)
+    (run,) = run_folders(tmp_path / "runs")
+    again = succeed("task=evaluate", f"run={run}", cwd=tmp_path)  # what was frozen is in the saved model too
+    splits = json.loads((run / "result.json").read_text())["splits"]
+    assert json.loads(again.stdout)["splits"] == splits
     files = sorted(kept.rglob("*.safetensors"))
     assert files
     succeed(*words, "seed=2", cwd=tmp_path)

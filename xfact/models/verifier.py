@@ -47,7 +47,9 @@ class Verifier(LightningModule):
         raise NotImplementedError
 
     def setup(self, stage: str) -> None:
-        """Leave the vocabulary's rows that train does not have out of the optimiser."""
+        """Leave the vocabulary's rows that train does not have out of the optimiser, and what is frozen out of
+        checkpoints."""
+        self.strict_loading = all(parameter.requires_grad for parameter in self.parameters())
         data = self.trainer.datamodule  # type: ignore[attr-defined]
         encoder: Any = getattr(self, "encoder", None)
         if stage == "fit" and data is not None and encoder is not None and not self.optim.weight_decay:
@@ -110,8 +112,14 @@ class Verifier(LightningModule):
             for logger in self.loggers:
                 logger.log_metrics(figures, trainer.global_step)
 
+    def trained_state(self) -> dict[str, Tensor]:
+        """The weights without those that are frozen, which a new model of the config has as well."""
+        frozen = {name for name, parameter in self.named_parameters() if not parameter.requires_grad}
+        return {name: value for name, value in self.state_dict().items() if name not in frozen}
+
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """The sums of each rank's epoch so far, and what the loss has learnt."""
+        """The weights that are trained, the sums of each rank's epoch so far, and what the loss has learnt."""
+        checkpoint["state_dict"] = self.trained_state()
         checkpoint["epoch_loss"] = self.of_ranks(self.epoch_loss)
         checkpoint["loss"] = self.loss.state
 

@@ -16,6 +16,7 @@ from xfact.config import CheckpointConfig
 from xfact.errors import Failure
 from xfact.evaluation.record import on_dev, titled
 from xfact.io.files import temporary
+from xfact.models.verifier import Verifier
 from xfact.process.signals import Interrupted, Stop
 from xfact.runs.result import Best
 from xfact.runs.resume import file_name, resume_files
@@ -72,13 +73,13 @@ class Checkpoints(Callback):
         due = self.checkpoint.unit == "step" and trainer.global_step % self.checkpoint.every == 0
         self.save_if(due, trainer)
 
-    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Keep the weights of a best epoch."""
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: Verifier) -> None:  # type: ignore[override]
+        """Keep the trained weights of a best epoch."""
         score = float(trainer.callback_metrics[on_dev(self.select)])
         if score >= self.score:
             self.score, self.epoch, self.file = score, trainer.current_epoch, f"best-{trainer.current_epoch}.pt"
             if trainer.is_global_zero:
-                state = {name: value.detach().cpu() for name, value in pl_module.state_dict().items()}
+                state = {name: value.detach().cpu() for name, value in pl_module.trained_state().items()}
                 write(state, self.folder / self.file)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
@@ -114,7 +115,7 @@ class Checkpoints(Callback):
                 best.unlink()
 
     def best_weights(self) -> dict[str, torch.Tensor]:
-        """The weights of the best epoch."""
+        """The trained weights of the best epoch."""
         if not self.file:
             raise Failure(f"{titled(self.select)} was not a number after any epoch: no epoch can be selected")
         return torch.load(self.folder / self.file, weights_only=True)

@@ -147,7 +147,7 @@ def fit(
     stop.release()
     trainer.strategy.barrier()  # the first rank has written the best epoch
     warn_of_skipped_steps(trainer)
-    model.load_state_dict(checkpoints.best_weights())
+    model.load_state_dict(checkpoints.best_weights(), strict=model.strict_loading)
     logits, attention = outputs(model, SplitData(data.dev, data.eval_batch_size, 0), trainer_of(config))
     return Fitted(
         model,
