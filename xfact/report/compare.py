@@ -100,7 +100,7 @@ def slices(both: Sample, a: str, b: str, rows: "pd.DataFrame") -> Table:
             figures: list[Cell] = [len(own), *(100 * float(np.mean(part.scores(name))) for name in (a, b))]
             if part.resampled:
                 over = difference_interval(part.gold, part.preds[a], part.preds[b], part.groups)
-                figures += percent(over.estimate, over.low, over.high, over.detectable())
+                figures += percent(over.estimate, over.low, over.high, over.detectable() or None)
             else:
                 figures += [figures[1] - figures[2], None, None, None]  # type: ignore[operator]
             lines.append([str(language), site, *figures])
