@@ -6,6 +6,7 @@ demo: .venv/ready
 	$(BIN)/python run.py -m +experiments=demo_claims
 	$(BIN)/python run.py -m +experiments=demo_sample
 	$(BIN)/python run.py task=report runs=runs/demo out=runs/demo/report
+	@echo 'With a pre-trained encoder (task=encoder, then encoder=e5_small) Claim-Only has 39.5 on alpha1 of data=claims, where Linear has 40.8 and the paper 38.2: docs/encoders.md'
 
 test: .venv/ready
 	$(BIN)/pytest
