@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from xfact.data.batches import Batch
@@ -45,7 +45,7 @@ class Vectors:
         keys = torch.frombuffer(bytearray(digests), dtype=torch.uint8).view(-1, DIGEST)
         vectors = torch.stack([self.kept[key] for key in self.new])
         with temporary(self.folder / f"{hashlib.sha256(digests).hexdigest()[:32]}.safetensors") as unfinished:
-            save_file({"keys": keys, "vectors": vectors}, unfinished)
+            unfinished.write_bytes(save({"keys": keys, "vectors": vectors}))  # save_file makes a file for its owner alone
         self.new = []
 
     def __call__(self, batch: Batch, compute: Callable[[Batch], Tensor]) -> Tensor:
