@@ -45,7 +45,7 @@ class Vectors:
         keys = torch.frombuffer(bytearray(digests), dtype=torch.uint8).view(-1, DIGEST)
         vectors = torch.stack([self.kept[key] for key in self.new])
         with temporary(self.folder / f"{hashlib.sha256(digests).hexdigest()[:32]}.safetensors") as unfinished:
-            unfinished.write_bytes(save({"keys": keys, "vectors": vectors}))  # save_file makes a file for its owner alone
+            unfinished.write_bytes(save({"keys": keys, "vectors": vectors}))  # save_file: for its owner alone
         self.new = []
 
     def __call__(self, batch: Batch, compute: Callable[[Batch], Tensor]) -> Tensor:
