@@ -24,7 +24,7 @@ def runs(tmp_path) -> Path:
 def test_a_report_is_markdown_a_page_csv_and_latex(runs, tmp_path):
     done = succeed("task=report", "runs=runs", cwd=tmp_path)
     out = tmp_path / "report"
-    assert {path.name for path in out.iterdir()} == {".files", "report.md", "report.html", "tables"}
+    assert {path.name for path in out.iterdir()} == {".files", "report.md", "report.html", "runs.json", "tables"}
     names = {path.stem for path in (out / "tables").glob("*.csv")}
     assert names == {path.stem for path in (out / "tables").glob("*.tex")}
     assert names >= {"macro-f1-data-own", "table-5-run-time", "alpha1-tests", "alpha1-intervals"}
