@@ -4,10 +4,8 @@ import json
 import signal
 
 import pytest
-from cli.conftest import quick, run_folders, start, succeed
-from cli.test_resume import WORDS, assert_same, checkpoints, until
-
-from xfact.runs.resume import step_of
+from cli.conftest import quick, run_folders, succeed
+from cli.test_resume import WORDS, assert_same, record, stop_at
 
 SMALL = ("preset=smoke", "model=claim_only", "data.limit=60")
 MINE = '''
@@ -27,10 +25,6 @@ class Focal(CrossEntropy):
         losses = F.cross_entropy(logits, label_ids, weight=self.weight_at(logits), reduction="none")
         return ((1 - (-losses).exp()) ** self.gamma * losses).sum()
 '''
-
-
-def record(folder) -> dict:
-    return json.loads((folder / "result.json").read_text())
 
 
 def test_each_loss_is_a_row_of_its_own(tmp_path):
@@ -77,16 +71,13 @@ def test_a_model_without_an_optimiser_has_no_loss(tmp_path):
 
 
 def test_a_stopped_run_goes_on_with_the_groups_weights(tmp_path):
-    words = (*WORDS, "loss=group_dro", "loss.step_size=0.5", "sampling.temperature=3", "checkpoint.unit=step")
+    words = ("loss=group_dro", "loss.step_size=0.5", "sampling.temperature=3", "checkpoint.unit=step")
     words += ("data.limit=80", "trainer.max_epochs=2")
     for name in ("whole", "stopped"):
         (tmp_path / name).mkdir()
-    succeed(*words, cwd=tmp_path / "whole")
-    process = start(*words, cwd=tmp_path / "stopped")
-    until(lambda: any(step_of(path) >= 4 for path in checkpoints(tmp_path / "stopped")), process)
-    process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
-    succeed(*words, cwd=tmp_path / "stopped")
+    succeed(*WORDS, *words, cwd=tmp_path / "whole")
+    stop_at(4, signal.SIGKILL, *words, cwd=tmp_path / "stopped")
+    succeed(*WORDS, *words, cwd=tmp_path / "stopped")
     (stopped,), (whole,) = run_folders(tmp_path / "stopped" / "runs"), run_folders(tmp_path / "whole" / "runs")
     assert record(stopped)["resumed_from_step"] >= 4
     assert_same(stopped, whole)

@@ -252,18 +252,21 @@ def processes_in(folder: Path) -> list[str]:
 
 def test_a_checkpoint_is_without_what_is_frozen_and_goes_on_all_the_same(whole, tmp_path):
     shutil.copytree(whole / "model" / "encoder", tmp_path / "encoder")
-    words = (*SHORT, "encoder.name=../encoder", "encoder.pooling=mean", "encoder.freeze=1", "checkpoint.unit=step")
+    words = (
+        "data.limit=80",
+        "encoder.name=../encoder",
+        "encoder.pooling=mean",
+        "encoder.freeze=1",
+        "checkpoint.unit=step",
+    )
     for name in ("whole", "stopped"):
         (tmp_path / name).mkdir()
-    succeed(*words, cwd=tmp_path / "whole")
-    process = start(*words, cwd=tmp_path / "stopped")
-    until(lambda: any(step_of(path) >= 12 for path in checkpoints(tmp_path / "stopped")), process)
-    process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
+    succeed(*WORDS, *words, cwd=tmp_path / "whole")
+    stop_at(12, signal.SIGKILL, *words, cwd=tmp_path / "stopped")
     state = torch.load(checkpoints(tmp_path / "stopped")[-1], weights_only=True)["state_dict"]
     assert not any("embeddings" in name or "layer.0." in name for name in state)
     assert any("layer.1." in name for name in state)
-    succeed(*words, cwd=tmp_path / "stopped")
+    succeed(*WORDS, *words, cwd=tmp_path / "stopped")
     (stopped,), (unstopped,) = (run_folders(tmp_path / name / "runs") for name in ("stopped", "whole"))
     assert record(stopped)["resumed_from_step"] >= 12
     assert_same(stopped, unstopped)

@@ -6,13 +6,10 @@ import pandas as pd
 import pytest
 import torch
 from cli.conftest import quick, run_folders, succeed
+from cli.test_resume import record
 from safetensors.torch import load_file
 
 TRAIN = ("preset=smoke", "data.limit=60", "split=[alpha1]", "model=claim_only")
-
-
-def record(folder) -> dict:
-    return json.loads((folder / "result.json").read_text())
 
 
 @pytest.fixture(scope="module")

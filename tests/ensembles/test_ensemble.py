@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli.conftest import quick, run_folders, succeed
+from cli.test_resume import record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from report.invented_runs import made_run, table
@@ -17,10 +18,6 @@ from xfact.report.runs import Run
 from xfact.runs.result import read_result
 
 TRAIN = ("preset=smoke", "data.limit=60", "split=[alpha1,alpha3]")
-
-
-def record(folder) -> dict:
-    return json.loads((folder / "result.json").read_text())
 
 
 @pytest.fixture(scope="module")

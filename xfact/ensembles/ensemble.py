@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,28 +76,15 @@ def groups(runs: Sequence[Run], by: str) -> list[list[Run]]:
     return list(alike.values())
 
 
-@dataclass(frozen=True)
-class Together:
-    """Runs with how much each counts."""
-
-    runs: list[Run]
-    weights: np.ndarray  # [runs], they sum to 1
-
-    def table(self, split: str) -> "pd.DataFrame":
-        """The predictions of a split that all have."""
-        for run in self.runs:
-            check_alike(run, self.runs[0], split)
-        table = mean_table([run.predictions(split) for run in self.runs])
-        p, labels = mean_of(self.runs, split, self.weights)
-        table["pred"] = np.array(labels, dtype=object)[p.argmax(1)]
-        table[[f"p_{label}" for label in labels]] = p
-        return table
-
-
-def mean_of(runs: Sequence[Run], split: str, weights: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """[rows, labels] the weighted mean of the runs' probabilities at their temperatures, and the labels."""
-    each = np.stack([calibrated(run, split) for run in runs])
-    return np.tensordot(weights, each, axes=1), probabilities(runs[0].predictions(split))[1]
+def together(runs: Sequence[Run], weights: np.ndarray, split: str) -> "pd.DataFrame":
+    """The predictions of a split that all runs have, each run counting as much as `weights` [runs] say."""
+    tables = []
+    for run in runs:
+        check_alike(run, runs[0], split)
+        table = run.predictions(split)
+        columns = [name for name in table if name.startswith("p_")]
+        tables.append(table.assign(**dict(zip(columns, calibrated(run, split).T, strict=True))))
+    return mean_table(tables, weights)
 
 
 def calibrated(run: Run, split: str) -> np.ndarray:
@@ -142,29 +128,28 @@ def write(config: EnsembleJob, runs: list[Run]) -> None:
         if (there := read_result(folder.path)) is not None:
             say(f"finished already: {folder.path}\n{one_line(there)}")
             return
-        together = Together(runs, weights_of(runs, options.weights, config.trainer.select))
+        weights = weights_of(runs, options.weights, config.trainer.select)
         settings: dict[str, Any] = {key: value for key, value in first.settings.items() if key.startswith("data.")}
         settings |= {"ensemble.members": words, "ensemble.weights": options.weights}
         settings |= {"ensemble.seeds": seeds} if len(seeds) > 1 else {}
         model = f"Ensemble of {' and '.join(words)}" + (", weighed on dev" if options.weights == "dev" else "")
-        result = record(together, folder).model_copy(
+        result = record(runs, weights, folder).model_copy(
             update={"identity": identity, "seed": seeds[0], "model": model, "settings": settings}
         )
         listed = [{"run": str(run.folder.absolute()), "weight": weight}
-                  for run, weight in zip(runs, together.weights.tolist(), strict=True)]  # fmt: skip
+                  for run, weight in zip(runs, weights.tolist(), strict=True)]  # fmt: skip
         write_text(folder.config, RunFolder(runs[0].folder).config.read_text(encoding="utf-8"))
         write_text(folder.members, json.dumps(listed, indent=2) + "\n")
         write_result(folder.path, result)
     say(f"{one_line(result)}: {folder.path}")
 
 
-def record(together: Together, folder: RunFolder) -> Result:
+def record(runs: Sequence[Run], weights: np.ndarray, folder: RunFolder) -> Result:
     """The result of an ensemble, whose predictions are written into its folder."""
-    runs = together.runs
     results = [run.result for run in runs]
     splits = [name for name in results[0].splits if all(name in result.splits for result in results)]
     train = training_claims(saved_config(runs[0].folder))
-    tables = {name: together.table(name) for name in ("dev", *splits)}
+    tables = {name: together(runs, weights, name) for name in ("dev", *splits)}
     scores = {name: scored(runs[0], name, table, train) for name, table in tables.items()}
     for name, table in tables.items():
         write_predictions(table, folder.predictions(name))

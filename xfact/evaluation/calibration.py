@@ -128,8 +128,9 @@ def selective_accuracy(
 # Several seeds as one
 
 
-def ensemble(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """One predictions table with the mean of the probabilities, and of the attention if all tables have it.
+def ensemble(tables: Sequence[pd.DataFrame], weights: np.ndarray | None = None) -> pd.DataFrame:
+    """One predictions table with the mean of the probabilities, and of the attention if all tables have it; `weights`
+    [tables] say how much each counts.
 
     The prediction is the most probable label, a tie going to the first. ValueError unless the tables have the same
     rows in the same order and the same labels.
@@ -151,11 +152,12 @@ def ensemble(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
                 raise ValueError(
                     f"predictions 1 and {number} are not of the same rows: {column} of row {row} is {values}"
                 )
-    mean = np.mean([probabilities(table)[0] for table in tables], axis=0)
+    mean = np.average([probabilities(table)[0] for table in tables], axis=0, weights=weights)
     whole = first[ABOUT_ROWS].reset_index(drop=True)
     whole["pred"] = np.array(labels, dtype=object)[mean.argmax(1)]
     whole[[f"p_{label}" for label in labels]] = mean
     attention = [column for column in first if column.startswith("attention_")]
     if attention and all(set(attention) <= set(table) for table in tables):
-        whole[attention] = np.mean([table[attention].to_numpy(np.float64) for table in tables], axis=0)
+        each = [table[attention].to_numpy(np.float64) for table in tables]
+        whole[attention] = np.average(each, axis=0, weights=weights)
     return whole
